@@ -34,7 +34,6 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 
 static qemu_plugin_id_t plugin;
 static struct qds_options options;
-static struct qemu_plugin_scoreboard *boards;
 static int vcpus;
 static bool resetting_only;
 
@@ -42,7 +41,7 @@ static void vcpu_starts(unsigned index, void *userdata)
 {
     (void)userdata;
     const struct ds_model_preset *preset = index < options.efficient ? options.preset : &options.little;
-    if (!qds_begin(index, preset, &options.policy, boards))
+    if (!qds_begin(index, preset, &options.policy))
         qds_refuse("this QEMU does not show the registers of vCPU %u", index);
     if (!qds_blocks_thread(qds_vcpu(index)))
         qds_refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
@@ -173,7 +172,7 @@ static void register_callbacks(void)
 {
     qds_api->register_vcpu_init_cb(plugin, vcpu_starts, NULL);
     qds_api->register_atexit_cb(plugin, ends, NULL);
-    qds_blocks_register(plugin, boards);
+    qds_blocks_register(plugin);
 }
 
 static void choose_version(int version)
@@ -208,7 +207,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         model_memory();
     if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus, options.instructions))
         qds_refuse("truth=%s: cannot be written", options.truth);
-    boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
+    qds_boards_new();
     const struct qds_instruments at_least = least();
     qds_instruments_begin(id, &at_least, register_callbacks);
     if (!qds_instruments_flush() && options.reference)

@@ -19,7 +19,6 @@
 
 #define PAGE 4096u
 
-static struct qemu_plugin_scoreboard *boards;
 static struct qds_block *blocks;
 static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct qds_vcpu *current; /* for translation, where QEMU does not say which vCPU it is for */
@@ -100,6 +99,9 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
     memcpy(b->wanted, instruments->wanted, sizeof b->wanted);
     b->length = (uint16_t)n;
     b->ring = (uint8_t)ring;
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        b->packs[g] = b->wanted[g] & DS_BIT(DS_MODEL_INSTRUCTION) &&
+                      b->wanted[g] & ~instruments->near[g] & DS_BIT(DS_MODEL_BRANCH);
     for (size_t i = 0; i < n; i++) {
         uint8_t code[DS_INSN_MAX];
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -125,14 +127,25 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
     return b;
 }
 
-static qemu_plugin_u64 entry(size_t offset)
+/* A member of struct qds_board. */
+#define ENTRY(member) qds_boards_entry(offsetof(struct qds_board, member))
+
+static void plant_store(struct qemu_plugin_tb *tb, qemu_plugin_u64 entry, uint64_t value)
 {
-    return (qemu_plugin_u64){boards, offset};
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64, entry, value);
 }
 
-static qemu_plugin_u64 number(enum qds_group group, unsigned event)
+static void plant_add(struct qemu_plugin_tb *tb, qemu_plugin_u64 entry, uint64_t n)
 {
-    return entry(offsetof(struct qds_board, now.of) + 8 * (group * DS_MODEL_EVENTS + event));
+    if (n)
+        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, entry, n);
+}
+
+/* Where this holds of a number, to which the block has added, it may not run. */
+static void plant_check(struct qemu_plugin_tb *tb, struct qds_block *b, qemu_plugin_u64 entry,
+                        enum qemu_plugin_cond condition, uint64_t of)
+{
+    qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC, condition, entry, of, b);
 }
 
 /* Loads or stores, where they count and are not counted with the block. */
@@ -146,87 +159,98 @@ static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, uint64_
         counts |= b->events[__builtin_ctzll(events)] != 0;
     if (!counts || !any)
         return;
-    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
-                                                      entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+    plant_store(tb, ENTRY(accessed[store]), 0);
     for (unsigned i = 0; i < b->length; i++)
         if (b->insns[i].accesses_later)
             qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), callback, QEMU_PLUGIN_CB_NO_REGS, rw,
                                              &b->insns[i]);
 }
 
-/* How many of the event are counted with the block. */
-static uint64_t caused(const struct qds_block *b, unsigned event)
+/* How many of the event are counted with the block. Of cycles and what the back end loses, with a memory system, those
+ * of the instructions themselves. */
+static uint64_t counted(const struct qds_block *b, unsigned event)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < b->length; i++)
-        n += b->insns[i].causes >> event & 1;
+        n += event == DS_MODEL_CYCLES    ? qds_costs_cpi()
+             : event == DS_MODEL_BACKEND ? qds_costs_backend(&b->insns[i].insn)
+                                         : b->insns[i].causes >> event & 1;
     return n;
 }
 
-/* With a memory system: cycles of the block's instructions, and its accesses. */
+/* With a memory system: the accesses. */
 static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
 {
     bool counts = false;
-    uint64_t backend = 0;
-    for (unsigned i = 0; i < b->length; i++)
-        backend += qds_costs_backend(&b->insns[i].insn);
-    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
             counts |= qds_tally_counts(b, g, e) && QDS_ACCESS_EVENTS >> e & 1;
-        if (qds_tally_counts(b, g, DS_MODEL_CYCLES))
-            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
-                tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, DS_MODEL_CYCLES), (uint64_t)b->length * qds_costs_cpi());
-        if (qds_tally_counts(b, g, DS_MODEL_BACKEND))
-            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                              number(g, DS_MODEL_BACKEND), backend);
-    }
     for (unsigned store = 0; counts && store < 2; store++)
-        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
-                                                          entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+        plant_store(tb, ENTRY(accessed[store]), 0);
     for (unsigned i = 0; i < b->length; i++)
         qds_accesses_plant(qemu_plugin_tb_get_insn(tb, i), &b->insns[i],
                            counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
 }
 
-/* Whether the block has to check the number. */
+/* Whether the block has to check a number other than a lead. */
 static bool checks(const struct qds_block *b, enum qds_group group, unsigned event)
 {
-    if (!qds_tally_counts(b, group, event))
+    if (!qds_tally_counts(b, group, event) || qds_numbers_leads(event, b->packs[group]))
         return false;
     return !(QDS_COVERED_EVENTS >> event & 1) || qds_instruments_planted()->near[group] >> event & 1 ||
            qds_costs_modelled() || !qds_tally_counts(b, group, DS_MODEL_INSTRUCTION);
 }
 
-/* All checks before the additions, which a block that is due does not get to. Where the ring's instructions are counted
- * for no group, forcing still needs a check. */
+/* First what goes into one cache line. */
+static void plant_additions(struct qemu_plugin_tb *tb, struct qds_block *b)
+{
+    plant_store(tb, ENTRY(block), (uintptr_t)b);
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        if (qds_tally_counts(b, g, DS_MODEL_INSTRUCTION))
+            plant_add(tb, ENTRY(now.lead[g]),
+                      qds_numbers_addend(DS_MODEL_INSTRUCTION, counted(b, DS_MODEL_INSTRUCTION)) +
+                          (b->packs[g] ? counted(b, DS_MODEL_BRANCH) : 0));
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            if (qds_tally_counts(b, g, e) && !qds_numbers_leads(e, b->packs[g]))
+                plant_add(tb, ENTRY(now.of[g][e]), counted(b, e));
+}
+
+/* A check for each number that may be due. Of events that come later, it has those that may yet come. Where the ring's
+ * instructions are counted for no group, forcing still needs one. */
+static void plant_checks(struct qemu_plugin_tb *tb, struct qds_block *b)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        const bool forcible = g == b->ring && !qds_tally_counts(b, QDS_ALL_RINGS, DS_MODEL_INSTRUCTION);
+        if (qds_tally_counts(b, g, DS_MODEL_INSTRUCTION) || forcible)
+            plant_check(tb, b, ENTRY(now.lead[g]), QEMU_PLUGIN_COND_LT, QDS_LEAD_DUE);
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            if (checks(b, g, e))
+                plant_check(tb, b, ENTRY(now.of[g][e]), QEMU_PLUGIN_COND_GE, QDS_DUE - b->events[e] + counted(b, e));
+    }
+}
+
+/* Where the block is an instruction that may have been in another one: its accesses. */
+static void plant_alone(struct qemu_plugin_tb *tb, struct qds_block *b)
+{
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, 0), qds_run_alone_accesses, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, b);
+}
+
 static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
 {
-    const bool forcible = !qds_tally_counts(b, b->ring, DS_MODEL_INSTRUCTION) &&
-                          !qds_tally_counts(b, QDS_ALL_RINGS, DS_MODEL_INSTRUCTION);
     if (b->insns[0].insn.kind == DS_INSN_REP_STRING)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_repeats, QEMU_PLUGIN_CB_NO_REGS, b);
     if (qds_run_may_resume(b)) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_resumes, QEMU_PLUGIN_CB_NO_REGS, b);
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, 0), qds_run_alone_accesses, QEMU_PLUGIN_CB_R_REGS,
-                                         QEMU_PLUGIN_MEM_RW, b);
+        plant_alone(tb, b);
     }
-    const unsigned events = qds_costs_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < events; e++)
-            if (checks(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
-                qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC,
-                                                          QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
+    plant_additions(tb, b);
+    plant_checks(tb, b);
     if (qds_instruments_planted()->history && b->unclear)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC, b);
     if (qds_instruments_planted()->history)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_noting, QEMU_PLUGIN_CB_NO_REGS, b);
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < events; e++)
-            if (qds_tally_counts(b, g, e) && caused(b, e))
-                qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, e),
-                                                                  caused(b, e));
-    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
-                                                      entry(offsetof(struct qds_board, block)), (uintptr_t)b);
     if (qds_costs_modelled()) {
         plant_modelled(tb, b);
         return;
@@ -235,11 +259,20 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
     plant_access(tb, b, QDS_STORES, 1, QEMU_PLUGIN_MEM_W, qds_run_stores);
 }
 
+/* With RF. */
+static void plant_steps(struct qemu_plugin_tb *tb, struct qds_block *b)
+{
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_steps, QEMU_PLUGIN_CB_RW_REGS_PC, b);
+    plant_store(tb, ENTRY(block), 0);
+    if (qds_run_may_resume(b))
+        plant_alone(tb, b);
+}
+
 /* What comes after CPUID and RDMSR changes their results: the next instruction, or the next block. */
 static void plant_patch(struct qemu_plugin_insn *insn)
 {
     qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, qds_run_patch, QEMU_PLUGIN_CB_RW_REGS, QEMU_PLUGIN_COND_NE,
-                                                entry(offsetof(struct qds_board, patch)), 0, NULL);
+                                                ENTRY(patch), 0, NULL);
 }
 
 static bool may_follow_special(uint64_t vaddr)
@@ -262,11 +295,9 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
     bool steps = qds_instruments_counting() && qds_read(current, QDS_EFLAGS) & QDS_RFLAGS_RF;
     struct qds_block *b = new_block(tb, qds_cpl(current) != 0, steps);
     bool follows = may_follow_special(b->vaddr);
-    if (steps) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_steps, QEMU_PLUGIN_CB_RW_REGS_PC, b);
-        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
-                                                          entry(offsetof(struct qds_board, block)), 0);
-    } else if (qds_instruments_counting())
+    if (steps)
+        plant_steps(tb, b);
+    else if (qds_instruments_counting())
         plant_counting(tb, b);
     else if (qds_costs_modelled())
         plant_modelled(tb, b);
@@ -275,15 +306,16 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         if (follows)
             plant_patch(insn);
         if (steps && i > 0)
-            qemu_plugin_register_vcpu_insn_exec_cb(insn, qds_run_insn_steps, QEMU_PLUGIN_CB_RW_REGS_PC, &b->insns[i]);
+            qemu_plugin_register_vcpu_insn_exec_cond_cb(insn, qds_run_insn_steps, QEMU_PLUGIN_CB_RW_REGS_PC,
+                                                        QEMU_PLUGIN_COND_LE, ENTRY(next), i, &b->insns[i]);
         if (steps && qds_costs_modelled())
             qds_accesses_plant(insn, &b->insns[i], QDS_ACCESSES_STEP);
         else if (steps)
             qemu_plugin_register_vcpu_mem_cb(insn, qds_run_access_steps, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              &b->insns[i]);
         if (b->insns[i].remaps && qds_instruments_counting())
-            qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
-                                                                entry(offsetof(struct qds_board, pages_known)), 0);
+            qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64, ENTRY(pages_known),
+                                                                0);
         if (b->insns[i].special)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, runs[b->insns[i].special], QEMU_PLUGIN_CB_RW_REGS_PC,
                                                    &b->insns[i]);
@@ -316,9 +348,8 @@ bool qds_blocks_thread(struct qds_vcpu *v)
     return true;
 }
 
-void qds_blocks_register(qemu_plugin_id_t id, struct qemu_plugin_scoreboard *board)
+void qds_blocks_register(qemu_plugin_id_t id)
 {
-    boards = board;
     qds_api->register_vcpu_tb_trans_cb(id, translated, NULL);
     qds_api->register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT | QEMU_PLUGIN_DISCON_EXCEPTION,
                                      qds_run_discontinuity, NULL);

@@ -25,14 +25,29 @@ static uint64_t counters(const struct ds_model *m, enum qds_group group, unsigne
     }
 }
 
-static uint64_t *now(struct qds_counting *c, const struct qds_number *n)
+/* What blocks have added to a lead since: in all; branches, of which some may have been taken back; instructions. */
+static int64_t lead_added(const struct qds_counting *c, unsigned group)
 {
-    return &c->now->of[n->group][n->event];
+    return (int64_t)(c->now->lead[group] - c->then.lead[group]);
 }
 
-static uint64_t *then(struct qds_counting *c, const struct qds_number *n)
+static int64_t branches_of(int64_t lead)
 {
-    return &c->then.of[n->group][n->event];
+    return (int64_t)((uint64_t)lead << (64 - QDS_LEAD_SHIFT)) >> (64 - QDS_LEAD_SHIFT);
+}
+
+static int64_t instructions_of(int64_t lead)
+{
+    return (lead - branches_of(lead)) >> QDS_LEAD_SHIFT;
+}
+
+/* Events that blocks have added since. */
+static uint64_t added_to(const struct qds_counting *c, const struct qds_number *n)
+{
+    if (n->event == DS_MODEL_INSTRUCTION)
+        return (uint64_t)instructions_of(lead_added(c, n->group));
+    const uint64_t own = c->now->of[n->group][n->event] - c->then.of[n->group][n->event];
+    return n->event == DS_MODEL_BRANCH ? own + (uint64_t)branches_of(lead_added(c, n->group)) : own;
 }
 
 /* Events until one that the model must see, that one included. */
@@ -41,7 +56,8 @@ static uint64_t remaining(const struct ds_model *m, uint64_t counters)
     uint64_t least = FAR_AWAY;
     for (uint64_t set = frozen(m) ? 0 : counters; set; set &= set - 1) {
         unsigned counter = (unsigned)__builtin_ctzll(set);
-        uint64_t left = (m->counter_mask + m->scale[counter] - m->value[counter]) / m->scale[counter];
+        uint64_t left = m->counter_mask + m->scale[counter] - m->value[counter];
+        left = m->scale[counter] == 1 ? left : left / m->scale[counter]; /* a division takes longer than all the rest */
         left = m->armed & m->pebs & DS_BIT(counter) ? 1 : left;
         least = left < least ? left : least;
     }
@@ -79,7 +95,7 @@ static uint64_t share(uint64_t ticks, uint64_t added, uint64_t all)
 }
 
 /* Executed since. */
-static uint64_t instructions_of(struct qds_counting *c)
+static uint64_t executed(const struct qds_counting *c)
 {
     return c->now->of[QDS_ALL_RINGS][DS_MODEL_REFERENCE] - c->then.of[QDS_ALL_RINGS][DS_MODEL_REFERENCE];
 }
@@ -101,12 +117,12 @@ static uint64_t release(const struct ds_model *m, struct qds_number *n, uint64_t
 
 void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
 {
-    const uint64_t all = c->referring ? instructions_of(c) : 0, ticks = all ? look(c) : 0;
+    const uint64_t all = c->referring ? executed(c) : 0, ticks = all ? look(c) : 0;
     if (ticks)
         c->rate = all * QDS_RATE_TICKS / ticks > RATE_LEAST ? all * QDS_RATE_TICKS / ticks : RATE_LEAST;
     for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
-        uint64_t added = *now(c, n) - *then(c, n);
-        *then(c, n) = *now(c, n);
+        uint64_t added = added_to(c, n);
+        c->then.of[n->group][n->event] = c->now->of[n->group][n->event];
         if (n->group == QDS_ALL_RINGS && n->event == DS_MODEL_INSTRUCTION)
             c->instructions += added;
         if (!(added | n->held) || frozen(m))
@@ -121,6 +137,8 @@ void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
             *value = (*value + added * m->scale[counter]) & m->counter_mask;
         }
     }
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        c->then.lead[g] = c->now->lead[g];
 }
 
 /* Events that there may be. */
@@ -140,11 +158,9 @@ static void choose(struct qds_counting *c, const struct ds_model *m)
 {
     memcpy(c->counting, m->counting, sizeof c->counting);
     c->moving = 0;
-    c->covers = false;
     c->referring = qds_counting_refers(m);
     c->rate = QDS_RATE_TICKS;
     qds_counting_goes_on(c);
-    memset(c->early, 0, sizeof c->early);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
         for (unsigned e = 0; e < events_of(m); e++) {
             uint64_t moved = counters(m, g, e);
@@ -152,35 +168,21 @@ static void choose(struct qds_counting *c, const struct ds_model *m)
             if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION) ||
                 (c->referring && g == QDS_ALL_RINGS && e == DS_MODEL_REFERENCE))
                 c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved, 0};
-            c->covers |= moved && QDS_COVERED_EVENTS >> e & 1;
         }
-        c->forced[g] = false;
     }
     c->chosen = true;
 }
 
-static void unforce(struct qds_counting *c, enum qds_group group)
+/* Sets the leads: they are due before any event that blocks do not check can be, and before they are full. `left`:
+ * instructions until one is due; blocks may count them for another vCPU alone. */
+static void lead(struct qds_counting *c, const uint64_t left[QDS_GROUPS], uint64_t least[QDS_GROUPS])
 {
-    uint64_t by = c->forced[group] ? QDS_DUE : 0;
-    c->now->of[group][DS_MODEL_INSTRUCTION] -= by;
-    c->then.of[group][DS_MODEL_INSTRUCTION] -= by;
-    c->forced[group] = false;
-}
-
-/* Numbers of instructions reach QDS_DUE before any that blocks do not check can. */
-static void say_early(struct qds_counting *c)
-{
-    uint64_t most[QDS_GROUPS] = {0}, is[QDS_GROUPS];
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        is[g] = QDS_DUE - FAR_AWAY; /* blocks may count instructions for another vCPU alone */
-    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
-        if (n->event == DS_MODEL_INSTRUCTION)
-            is[n->group] = *now(c, n);
-        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & DS_BIT(n->event) && *now(c, n) > most[n->group])
-            most[n->group] = *now(c, n);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
-        c->early[g] = most[g] > is[g] ? most[g] - is[g] : 0;
-        c->now->of[g][DS_MODEL_INSTRUCTION] = c->then.of[g][DS_MODEL_INSTRUCTION] = is[g] + c->early[g];
+        if (least[g] > QDS_LEAD_MOST)
+            least[g] = QDS_LEAD_MOST;
+        c->early[g] = (int64_t)(left[g] - least[g]);
+        c->now->lead[g] = c->then.lead[g] = -(least[g] << QDS_LEAD_SHIFT);
+        c->forced[g] = false;
     }
 }
 
@@ -195,16 +197,21 @@ void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
 {
     if (!c->chosen || changed(c, m))
         choose(c, m);
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        unforce(c, g);
+    uint64_t instructions[QDS_GROUPS] = {FAR_AWAY, FAR_AWAY, FAR_AWAY}, least[QDS_GROUPS];
+    memcpy(least, instructions, sizeof least);
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t left = remaining(m, n->counters);
         left = left == FAR_AWAY ? left : left * units(n);
         left = left > n->held ? left - n->held : 0;
-        *now(c, n) = *then(c, n) = QDS_DUE - (is_reference(n) && left < FAR_AWAY ? instructions_in(c, left) : left);
+        if (n->event == DS_MODEL_INSTRUCTION)
+            instructions[n->group] = left;
+        if ((QDS_COVERED_EVENTS | DS_BIT(DS_MODEL_INSTRUCTION)) & ~c->near[n->group] & DS_BIT(n->event) &&
+            left < least[n->group])
+            least[n->group] = left;
+        left = is_reference(n) && left < FAR_AWAY ? instructions_in(c, left) : left;
+        c->now->of[n->group][n->event] = c->then.of[n->group][n->event] = QDS_DUE - left;
     }
-    if (c->covers)
-        say_early(c);
+    lead(c, instructions, least);
 }
 
 /* Whether it counts what happens in the ring. */
@@ -213,17 +220,36 @@ static bool counts_in(const struct qds_number *n, unsigned ring)
     return n->group == (ring ? QDS_OTHER_RINGS : QDS_RING_0) || n->group == QDS_ALL_RINGS;
 }
 
+static uint64_t unforced(const struct qds_counting *c, unsigned group)
+{
+    return c->now->lead[group] - (c->forced[group] ? c->forced_by[group] : 0);
+}
+
+/* Events until one that the model must see, that one included. */
+static int64_t left(const struct qds_counting *c, const struct qds_number *n)
+{
+    const int64_t lead = (int64_t)-unforced(c, n->group);
+    if (n->event == DS_MODEL_INSTRUCTION)
+        return c->early[n->group] + instructions_of(lead);
+    const int64_t own = (int64_t)(QDS_DUE - c->now->of[n->group][n->event]);
+    return n->event == DS_MODEL_BRANCH ? own + branches_of(lead) : own;
+}
+
 bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint32_t *events, uint64_t mask)
 {
-    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
-        uint64_t added = 0;
-        if (n->event == DS_MODEL_INSTRUCTION)
-            added = c->early[n->group] + (c->forced[n->group] ? QDS_DUE : 0);
-        if (counts_in(n, ring) && mask >> n->event & 1 && events[n->event] &&
-            c->now->of[n->group][n->event] - added + events[n->event] >= QDS_DUE)
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
+        if (counts_in(n, ring) && mask >> n->event & 1 && events[n->event] && events[n->event] >= left(c, n))
             return true;
-    }
     return false;
+}
+
+uint64_t qds_counting_spare(const struct qds_counting *c, unsigned ring)
+{
+    int64_t least = FAR_AWAY;
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
+        if (counts_in(n, ring) && left(c, n) < least)
+            least = left(c, n);
+    return least > 0 ? (uint64_t)least - 1 : 0;
 }
 
 static void force_group(struct qds_counting *c, enum qds_group group)
@@ -231,14 +257,23 @@ static void force_group(struct qds_counting *c, enum qds_group group)
     if (c->forced[group])
         return;
     c->forced[group] = true;
-    c->now->of[group][DS_MODEL_INSTRUCTION] += QDS_DUE;
-    c->then.of[group][DS_MODEL_INSTRUCTION] += QDS_DUE;
+    c->forced_by[group] = -c->now->lead[group];
+    c->now->lead[group] = 0;
+    c->then.lead[group] += c->forced_by[group];
 }
 
 void qds_counting_force(struct qds_counting *c, unsigned ring)
 {
     force_group(c, ring ? QDS_OTHER_RINGS : QDS_RING_0);
     force_group(c, QDS_ALL_RINGS);
+}
+
+bool qds_counting_full(const struct qds_counting *c)
+{
+    bool full = false;
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        full |= c->forced[g] && c->now->lead[g] > QDS_LEAD_DUE / 2;
+    return full;
 }
 
 uint64_t qds_counting_amounts(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts, uint64_t mask,

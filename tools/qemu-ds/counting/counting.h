@@ -4,6 +4,8 @@
  * their vCPU. These are set so that they reach QDS_DUE with the first event that the model must see itself: one that
  * makes a counter overflow, or one that an armed counter waits for. Before the model is read or changed, it gets what
  * has been added.
+ *
+ * What a block costs is what it stores. So a group's instructions and branches are two fields of one number, its lead.
  */
 #pragma once
 
@@ -70,18 +72,45 @@ struct qds_amounts {
 enum qds_group { QDS_RING_0, QDS_OTHER_RINGS, QDS_ALL_RINGS, QDS_GROUPS };
 
 struct qds_numbers {
+    uint64_t lead[QDS_GROUPS]; /* instructions << QDS_LEAD_SHIFT, and branches that are not counted below */
     uint64_t of[QDS_GROUPS][DS_MODEL_EVENTS];
 };
+
+#define QDS_LEAD_SHIFT 20u
+#define QDS_LEAD_MOST  (UINT64_C(1) << (QDS_LEAD_SHIFT - 2)) /* instructions until a lead is due: branches fit then */
+/* Leads are negative, and due when they are not: below this, which an instruction of translated code has room for. A
+ * block adds less than half of it. */
+#define QDS_LEAD_DUE INT32_MAX
+
+/* `packs`: branches are counted in the lead. */
+static inline bool qds_numbers_leads(unsigned event, bool packs)
+{
+    return event == DS_MODEL_INSTRUCTION || (event == DS_MODEL_BRANCH && packs);
+}
+/* So many events, as an addition to the number that they are counted in. */
+static inline uint64_t qds_numbers_addend(unsigned event, uint64_t n)
+{
+    return event == DS_MODEL_INSTRUCTION ? n << QDS_LEAD_SHIFT : n;
+}
+static inline uint64_t *qds_numbers_at(struct qds_numbers *now, enum qds_group group, unsigned event, bool packs)
+{
+    return qds_numbers_leads(event, packs) ? &now->lead[group] : &now->of[group][event];
+}
+static inline void qds_numbers_add(struct qds_numbers *now, enum qds_group group, unsigned event, bool packs,
+                                   uint64_t n)
+{
+    *qds_numbers_at(now, group, event, packs) += qds_numbers_addend(event, n);
+}
 
 struct qds_counting {
     struct qds_numbers *now; /* what blocks add to */
     struct qds_numbers then; /* what it was when the model knew all of it */
     bool forced[QDS_GROUPS];
+    uint64_t forced_by[QDS_GROUPS]; /* what that has added to the lead */
     bool chosen;
-    uint64_t near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
-    bool referring;             /* some number is of reference cycles */
-    bool covers;                /* some number is of QDS_COVERED_EVENTS */
-    uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
+    uint64_t near[QDS_GROUPS]; /* bits of enum ds_model_event: blocks check them for this vCPU */
+    bool referring;            /* some number is of reference cycles */
+    int64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
     unsigned moving;                       /* numbers that move counters; the others say nothing */
     struct qds_number {
@@ -111,6 +140,9 @@ void qds_counting_arm(struct qds_counting *counting, const struct ds_model *mode
  * only `mask`, bits of enum ds_model_event, are looked at. */
 bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const uint32_t *events, uint64_t mask);
 
+/* So many instructions of the ring, with at most one of each event that counts, reach none that the model must see. */
+uint64_t qds_counting_spare(const struct qds_counting *counting, unsigned ring);
+
 /* An instruction of the ring has caused amounts and goes through the model: sets by how much it moves each of the
  * counters that count one of `mask` (ds_model_retired.by). Returns which of these events are to go through. Sync first.
  */
@@ -119,8 +151,9 @@ uint64_t qds_counting_amounts(struct qds_counting *counting, unsigned ring, cons
 /* It has not retired and does not: what it has caused nevertheless waits for the next one. */
 void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts);
 
-/* Makes the numbers of instructions say so for all blocks of the ring. Until the next arm. */
+/* Makes the leads due for all blocks of the ring. Until the next arm, which must come when they are full. */
 void qds_counting_force(struct qds_counting *counting, unsigned ring);
+bool qds_counting_full(const struct qds_counting *counting);
 
 /* Which of QDS_COVERED_EVENTS blocks shall check for the model, as bits of enum ds_model_event. */
 uint64_t qds_counting_near(const struct ds_model *model, enum qds_group group);

@@ -83,6 +83,8 @@ enum qemu_plugin_cb_flags {
 /* unsigned */
 enum qemu_plugin_cond {
     QEMU_PLUGIN_COND_NE = 3,
+    QEMU_PLUGIN_COND_LT = 4,
+    QEMU_PLUGIN_COND_LE = 5,
     QEMU_PLUGIN_COND_GE = 7,
 };
 enum qemu_plugin_op {

@@ -24,7 +24,7 @@ void qds_begin_anew(struct qds_vcpu *v)
     v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
     v->stepped.on = v->stepped.tf = false;
-    v->counted = NULL;
+    v->counted.from = v->counted.to = NULL;
     v->history.block = NULL;
     v->history.noted = 0;
     qds_need_follow(v);
@@ -35,8 +35,7 @@ void qds_begin_anew(struct qds_vcpu *v)
     qds_counting_arm(&v->counting, &v->model);
 }
 
-bool qds_begin(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
-               struct qemu_plugin_scoreboard *boards)
+bool qds_begin(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy)
 {
     struct qds_vcpu *v = qds_vcpus[index];
     const bool plugged_again = v;
@@ -44,7 +43,7 @@ bool qds_begin(unsigned index, const struct ds_model_preset *preset, const struc
         qds_out_of_memory();
     v->index = index;
     v->fresh = true;
-    const bool found = qds_vcpu_attach(v, boards);
+    const bool found = qds_vcpu_attach(v);
     if (plugged_again) {
         v->env = NULL;
         v->env_looked_for = false;

@@ -31,11 +31,7 @@ static void exception_raised(struct qds_vcpu *v)
 static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
 {
     const struct qds_block_insn *i = qds_tally_at(v, qds_memory_physical(from));
-    const bool one = !v->board->block && v->counted && v->counted_ip == from;
-    const struct ds_insn *insn = i                                  ? &i->insn
-                                 : one                              ? &v->counted->insn
-                                 : v->step.on && v->step.ip == from ? &v->step.insn
-                                                                    : NULL;
+    const struct ds_insn *insn = i ? &i->insn : v->step.on && v->step.ip == from ? &v->step.insn : NULL;
     if (!insn || !fetched(v, from))
         return true;
     if (insn->kind == DS_INSN_INTERRUPT && v->exception.raised == 1)
@@ -45,9 +41,6 @@ static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
     if (i) {
         qds_settle_forget(v, i->block);
         qds_tally_undo(v, i);
-    } else if (one) {
-        qds_tally_one(v, v->counted, UINT64_MAX);
-        v->counted = NULL;
     }
     qds_settle_sync(v);
     if (v->step.on)

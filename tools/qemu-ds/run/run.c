@@ -57,14 +57,9 @@ static void leave_before(struct qds_vcpu *v, const struct qds_block_insn *i)
 static void resume(struct qds_vcpu *v, const struct qds_block *b)
 {
     const struct qds_block_insn *i = qds_tally_at(v, b->physical);
-    if (i) {
-        leave_before(v, i);
-    } else if (!v->board->block && v->counted && v->counted->block->physical + v->counted->offset == b->physical) {
-        qds_tally_one(v, v->counted, UINT64_MAX);
-        v->counted = NULL;
-    } else {
+    if (!i)
         return;
-    }
+    leave_before(v, i);
     qds_settle_sync(v);
     qds_settle_arm(v);
 }
@@ -72,7 +67,7 @@ static void resume(struct qds_vcpu *v, const struct qds_block *b)
 /* The instruction at `ip` runs, now or as the last of this block, and goes through the model for `events`. */
 static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, uint64_t events)
 {
-    v->counted = NULL;
+    v->counted.from = v->counted.to = NULL;
     v->step.on = true;
     v->step.insn = i->insn;
     v->step.ip = ip;
@@ -85,8 +80,53 @@ static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip
     v->step.load = v->step.store = (struct ds_model_access){0};
     v->step.amounts = (struct qds_amounts){0};
     v->steps++;
-    qds_settle_sync(v);
-    qds_settle_arm(v);
+    for (unsigned ring = 0; ring < 2; ring++)
+        qds_counting_force(&v->counting, ring);
+}
+
+/* Instructions of a ring that go through the model whatever they are counted as, as bits of enum ds_insn_kind. */
+static uint32_t asked_for(const struct qds_vcpu *v, unsigned ring)
+{
+    const uint32_t always = 1u << DS_INSN_REP_STRING | 1u << DS_INSN_INTERRUPT;
+    switch (v->through[ring]) {
+    case QDS_THROUGH_ALL:
+        return UINT32_MAX;
+    case QDS_THROUGH_EVENTS:
+        return always;
+    default:
+        return always | v->branches[ring];
+    }
+}
+
+static bool is_due(const struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    const struct qds_block *b = i->block;
+    const uint64_t all = i->causes | QDS_ACCESS_EVENTS;
+    return qds_counting_due(&v->counting, b->ring, qds_costs_most(&i->access), all & qds_tally_wanted(b));
+}
+
+/* Counts instructions from `i` on up to one that goes through the model, and returns what is behind them. Where
+ * accesses count not more than one, for what it causes is not known before it has run. */
+static const struct qds_block_insn *count(struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    const struct qds_block *b = i->block;
+    const struct qds_block_insn *const end = b->insns + b->length;
+    const bool alone = qds_tally_wanted(b) & QDS_ACCESS_EVENTS;
+    const uint32_t asked = asked_for(v, b->ring);
+    v->counted.from = v->counted.to = i;
+    while (i < end && !(asked >> i->insn.kind & 1)) {
+        const uint64_t spare = alone ? 0 : qds_counting_spare(&v->counting, b->ring);
+        if (!spare && is_due(v, i))
+            break;
+        do
+            i++;
+        while (i < end && !(asked >> i->insn.kind & 1) && (uint64_t)(i - v->counted.to) < spare);
+        qds_tally_some(v, v->counted.to, i, 1);
+        v->counted.to = i;
+        if (alone)
+            break;
+    }
+    return i;
 }
 
 /* A block may reach an event the model must see, or something is to be settled. */
@@ -97,25 +137,29 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
     uint64_t rip = qds_read(v, QDS_RIP);
     if (v->step.on && v->step.block == b && !v->board->block)
         return; /* another of the block's checks, after one that has done what follows */
+    v->board->accessed[0] = v->board->accessed[1] = 0;
+    qds_tally_undo(v, b->insns); /* it does not run yet */
     begin(v, rip, __builtin_frame_address(0));
     bool due = v->through[b->ring] == QDS_THROUGH_ALL || (qds_settle_notes(v) && b->unclear) ||
                qds_counting_due(&v->counting, b->ring, b->events, UINT64_MAX);
-    if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
-        const struct qds_block_insn *last = &b->insns[b->length - 1];
-        if (!(v->branches[b->ring] >> last->insn.kind & 1))
-            return;
+    const struct qds_block_insn *const last = &b->insns[b->length - 1];
+    if (due) {
+        qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) | QDS_RFLAGS_RF);
+        qemu_plugin_set_pc(rip);
+    }
+    if (v->through[b->ring] == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> last->insn.kind & 1) {
         step(v, last, rip + last->offset, ~(QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS));
         v->step.block = b;
-        v->board->block = 0; /* until it has begun */
+        v->counted.from = b->insns;
+        v->counted.to = last + 1;
+    } else {
+        if (v->through[b->ring] < QDS_THROUGH_BRANCHES || qds_counting_full(&v->counting)) {
+            qds_settle_sync(v); /* the number of instructions has said so early */
+            qds_settle_arm(v);
+        }
+        v->board->block = (uintptr_t)b;
     }
-    if (!due && v->through[b->ring] < QDS_THROUGH_BRANCHES) { /* the number of instructions has said so early */
-        qds_settle_sync(v);
-        qds_settle_arm(v);
-    }
-    if (!due)
-        return;
-    qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) | QDS_RFLAGS_RF);
-    qemu_plugin_set_pc(rip);
+    qds_tally_from(v, b->insns, 1);
 }
 
 /* A block begins. At its start RIP is in QEMU's state. */
@@ -154,14 +198,14 @@ void qds_run_alone_accesses(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t 
     struct qds_vcpu *v = qds_vcpu(vcpu);
     const struct qds_block_insn *i = qds_tally_at(v, b->physical);
     (void)info, (void)vaddr;
-    if (!i || i->block == b || i == &i->block->insns[i->block->length - 1])
+    if (!i || i->block == b || !qds_tally_has(v, i + 1))
         return;
     leave_before(v, i + 1);
-    v->counted = &b->insns[0]; /* it may fault yet */
-    v->counted_ip = qds_read(v, QDS_RIP);
+    v->counted.from = b->insns; /* it may fault yet */
+    v->counted.to = b->insns + 1;
     for (unsigned store = 0; store < 2; store++)
         if (v->board->accessed[store] == (uintptr_t)i)
-            v->board->accessed[store] = (uintptr_t)v->counted;
+            v->board->accessed[store] = (uintptr_t)b->insns;
     qds_settle_sync(v);
     qds_settle_arm(v);
 }
@@ -186,23 +230,17 @@ static bool repeat_follows(const struct qds_block_insn *i)
  * address. */
 static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, void *at)
 {
-    const struct qds_block *b = i->block;
-    const enum qds_through how = v->through[b->ring];
-    const uint64_t all = i->causes | QDS_ACCESS_EVENTS;
+    const struct qds_block_insn *const first = i->block->insns, *const next = count(v, i);
     v->board->accessed[0] = v->board->accessed[1] = 0;
+    v->board->next = (uint64_t)(next - first);
+    if (next > i)
+        return;
     if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
-    if (how == QDS_THROUGH_ALL || (how != QDS_THROUGH_EVENTS && v->branches[b->ring] >> i->insn.kind & 1) ||
-        i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
-        qds_counting_due(&v->counting, b->ring, qds_costs_most(&i->access), all & qds_tally_wanted(b))) {
-        step(v, i, ip, UINT64_MAX);
-        if (v->env && repeat_follows(i))
-            stop_after(v, i, at);
-        return;
-    }
-    v->counted = i;
-    v->counted_ip = ip;
-    qds_tally_one(v, i, 1);
+    v->board->next++;
+    step(v, i, ip, UINT64_MAX);
+    if (v->env && repeat_follows(i))
+        stop_after(v, i, at);
 }
 
 /* A block with RF begins. */
@@ -220,27 +258,30 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_steps(unsigned v
     run_next(v, &b->insns[0], rip, __builtin_return_address(0));
 }
 
-/* Its other instructions. When one has gone through the model the block is left, where that can be done with lazy flags
- * intact. */
+/* Its other instructions, from board->next on. The block goes on when one has gone through the model, unless that
+ * raised a PMI and lazy flags can be had. */
 void qds_run_insn_steps(unsigned vcpu, void *userdata)
 {
-    const struct qds_block_insn *i = userdata;
+    struct qds_block_insn *i = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
     uint64_t rip = i->block->vaddr + i->offset + v->alias;
     void *at = __builtin_return_address(0);
-    if (v->step.on && qds_flags_restore(v, at)) {
+    v->passing.at = at;
+    v->passing.lazy = &i->lazy;
+    qds_settle(v, rip);
+    v->passing.at = NULL;
+    if (v->leave && qds_flags_restore(v, at)) {
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
-        qds_settle(v, rip);
         v->leave = false;
+        qds_settle_sync(v);
         qds_settle_arm(v);
         qemu_plugin_set_pc(rip);
     }
-    qds_settle(v, rip);
     run_next(v, i, rip, at);
 }
 
 /* An instruction of a block with RF reads or writes data: that which has begun, for an access of a device is in a block
- * of its own, which has only this. None has where another vCPU has just turned counting on. */
+ * of its own. None has where another vCPU has just turned counting on. */
 void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     const bool store = qemu_plugin_mem_is_store(info);
@@ -277,18 +318,12 @@ void qds_run_cpuid(unsigned vcpu, void *userdata)
 /* Tells the model what has retired before the instruction, which has been counted. */
 static void sync_before(struct qds_vcpu *v, const struct qds_block_insn *i)
 {
-    const struct qds_block *b = i->block;
-    const bool block = v->board->block == (uintptr_t)b, one = v->counted == i;
-    unsigned index = (unsigned)(i - b->insns);
-    if (block)
-        qds_tally_from(v, b, index, UINT64_MAX);
-    else if (one)
-        qds_tally_one(v, i, UINT64_MAX);
+    const bool counted = qds_tally_has(v, i);
+    if (counted)
+        qds_tally_from(v, i, UINT64_MAX);
     qds_settle_sync(v);
-    if (block)
-        qds_tally_from(v, b, index, 1);
-    else if (one)
-        qds_tally_one(v, i, 1);
+    if (counted)
+        qds_tally_from(v, i, 1);
 }
 
 void qds_run_rdmsr(unsigned vcpu, void *userdata)
@@ -327,11 +362,8 @@ static void again(struct qds_vcpu *v, const struct qds_block_insn *i, void *at)
 {
     if (i != i->block->insns && !qds_flags_restore(v, at))
         return;
-    if (v->board->block == (uintptr_t)i->block)
+    if (qds_tally_has(v, i))
         qds_tally_undo(v, i);
-    else if (v->counted == i)
-        qds_tally_one(v, i, UINT64_MAX);
-    v->counted = NULL;
     v->step.on = false;
     qds_settle_forget(v, i->block);
     qds_settle_sync(v);
@@ -385,9 +417,11 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
         return;
     if (v->step.on) {
         v->step.on = false;
-        v->passing = __builtin_return_address(0);
+        struct qds_lazy lazy = {0};
+        v->passing.at = __builtin_return_address(0);
+        v->passing.lazy = &lazy;
         qds_retire_step(v, v->step.ip + i->insn.length);
-        v->passing = NULL;
+        v->passing.at = NULL;
     }
     ds_model_wrmsr(&v->model, msr, value);
     qds_uncounted_look(&v->model);

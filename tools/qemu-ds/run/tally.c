@@ -7,7 +7,7 @@ static void adjust_event(struct qds_vcpu *v, const struct qds_block *b, unsigned
 {
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         if (qds_tally_counts(b, g, event))
-            v->board->now.of[g][event] += sign;
+            qds_numbers_add(&v->board->now, g, event, b->packs[g], sign);
 }
 
 void qds_tally_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store, uint64_t events)
@@ -35,48 +35,82 @@ static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, con
     qds_tally_hits(v, i, a->store, a->events);
 }
 
-/* What an instruction causes by retiring, with a memory system. */
-static void adjust_owned(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
+/* What instructions have accessed, counted when they did. */
+static void uncount_accesses(struct qds_vcpu *v, const struct qds_block_insn *from, const struct qds_block_insn *to)
 {
-    adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_costs_cpi());
-    adjust_event(v, i->block, DS_MODEL_BACKEND, sign * qds_costs_backend(&i->insn));
+    for (unsigned store = 0; store < 2; store++) {
+        const uintptr_t last = v->board->accessed[store];
+        if (last < (uintptr_t)from || last >= (uintptr_t)to)
+            continue;
+        v->board->accessed[store] = 0;
+        for (uint64_t e = v->accessed[store]; e; e &= e - 1)
+            adjust_event(v, from->block, (unsigned)__builtin_ctzll(e), UINT64_MAX);
+    }
 }
 
-void qds_tally_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
+void qds_tally_some(struct qds_vcpu *v, const struct qds_block_insn *from, const struct qds_block_insn *to,
+                    uint64_t sign)
 {
-    for (unsigned store = 0; store < 2; store++)
-        if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
-            v->board->accessed[store] = 0;
-            for (uint64_t e = v->accessed[store]; e; e &= e - 1)
-                adjust_event(v, i->block, __builtin_ctzll(e), sign);
-        }
-    for (uint64_t e = i->causes; e; e &= e - 1)
-        adjust_event(v, i->block, __builtin_ctzll(e), sign);
-    if (v->model.preset->memory)
-        adjust_owned(v, i, sign);
+    const struct qds_block *b = from->block;
+    const bool whole = to - from == b->length;
+    uint64_t backend = 0;
+    if (sign != 1)
+        uncount_accesses(v, from, to);
+    for (uint64_t set = qds_tally_wanted(b); set; set &= set - 1) {
+        const unsigned e = (unsigned)__builtin_ctzll(set);
+        uint64_t n = 0;
+        if (whole && !(QDS_ACCESS_EVENTS >> e & 1))
+            n = b->events[e];
+        else
+            for (const struct qds_block_insn *i = from; i < to; i++)
+                n += i->causes >> e & 1;
+        adjust_event(v, b, e, sign * n);
+    }
+    if (!v->model.preset->memory)
+        return;
+    for (const struct qds_block_insn *i = from; i < to; i++)
+        backend += qds_costs_backend(&i->insn);
+    adjust_event(v, b, DS_MODEL_CYCLES, sign * (uint64_t)(to - from) * qds_costs_cpi());
+    adjust_event(v, b, DS_MODEL_BACKEND, sign * backend);
 }
 
-void qds_tally_from(struct qds_vcpu *v, const struct qds_block *b, unsigned from, uint64_t sign)
-{
-    for (unsigned i = from; i < b->length; i++)
-        qds_tally_one(v, &b->insns[i], sign);
-}
-
-const struct qds_block_insn *qds_tally_at(struct qds_vcpu *v, uint64_t physical)
+/* The first of the instructions that have been counted last, and in *to what is behind them. NULL: none. */
+static const struct qds_block_insn *counted(const struct qds_vcpu *v, const struct qds_block_insn **to)
 {
     const struct qds_block *b = (const void *)(uintptr_t)v->board->block;
-    if (!b || b->physical == QDS_NOWHERE || physical == QDS_NOWHERE)
+    *to = b ? b->insns + b->length : v->counted.to;
+    return b ? b->insns : v->counted.from;
+}
+
+const struct qds_block_insn *qds_tally_at(const struct qds_vcpu *v, uint64_t physical)
+{
+    const struct qds_block_insn *to, *i = counted(v, &to);
+    if (!i || i->block->physical == QDS_NOWHERE || physical == QDS_NOWHERE)
         return NULL;
-    for (unsigned i = 0; i < b->length; i++)
-        if (b->physical + b->insns[i].offset == physical)
-            return &b->insns[i];
+    for (; i < to; i++)
+        if (i->block->physical + i->offset == physical)
+            return i;
     return NULL;
+}
+
+bool qds_tally_has(const struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    const struct qds_block_insn *to, *from = counted(v, &to);
+    return from && from->block == i->block && i >= from && i < to;
+}
+
+void qds_tally_from(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
+{
+    const struct qds_block_insn *to;
+    counted(v, &to);
+    qds_tally_some(v, i, to, sign);
 }
 
 void qds_tally_undo(struct qds_vcpu *v, const struct qds_block_insn *i)
 {
-    qds_tally_from(v, i->block, (unsigned)(i - i->block->insns), UINT64_MAX);
+    qds_tally_from(v, i, UINT64_MAX);
     v->board->block = 0;
+    v->counted.from = v->counted.to = NULL;
 }
 
 void qds_tally_repeats(struct qds_vcpu *v, uint64_t physical)
@@ -89,7 +123,7 @@ void qds_tally_repeats(struct qds_vcpu *v, uint64_t physical)
 void qds_tally_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
 {
     if (!i && !v->step.on)
-        i = v->counted;
+        i = v->counted.from; /* alone, where accesses count */
     if (i) {
         count_access(v, i, a);
         return;

@@ -29,15 +29,19 @@ void qds_tally_accessed(struct qds_vcpu *v, const struct qds_block_insn *insn, c
 /* The same in a block without RF, where there are no amounts. */
 void qds_tally_hits(struct qds_vcpu *v, const struct qds_block_insn *insn, bool store, uint64_t events);
 
-/* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. Amounts stay. */
-void qds_tally_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign);
-/* The same for the block's instructions from `from` on. */
-void qds_tally_from(struct qds_vcpu *v, const struct qds_block *b, unsigned from, uint64_t sign);
-/* An instruction, and what of its block comes after it, has been counted and has not retired. */
+/* Counts instructions of a block once more, or (`sign` UINT64_MAX) once less, then with what they have accessed.
+ * Amounts of accesses stay. */
+void qds_tally_some(struct qds_vcpu *v, const struct qds_block_insn *from, const struct qds_block_insn *to,
+                    uint64_t sign);
+
+/* What was counted last: the block of the board, or some instructions of one. Whether that has the instruction. */
+bool qds_tally_has(const struct qds_vcpu *v, const struct qds_block_insn *i);
+/* The one at a physical address; NULL: it is not in there. All of a block's instructions begin in one page. */
+const struct qds_block_insn *qds_tally_at(const struct qds_vcpu *v, uint64_t physical);
+/* As qds_tally_some(), for an instruction in there and all behind it. */
+void qds_tally_from(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign);
+/* These have been counted and have not retired. */
 void qds_tally_undo(struct qds_vcpu *v, const struct qds_block_insn *i);
-/* The place of the instruction at a physical address in the last block that was counted; NULL: it is not in there. All
- * of a block's instructions begin in one page. */
-const struct qds_block_insn *qds_tally_at(struct qds_vcpu *v, uint64_t physical);
 /* Execution stands at a physical address again. If a REP string instruction there ended the last block, it has not
  * retired: QEMU does a part of its iterations, with RFLAGS.RF set in between, or an interrupt came. It will be counted
  * anew. */

@@ -9,6 +9,8 @@
 #define GPRS               16
 #define WORDS              64 /* of QEMU's state: RIP is looked for, then come those that flags are computed from */
 #define FLAGS_WORDS        16
+#define HALVES             (2 * FLAGS_WORDS)
+#define BEHIND_EFLAGS      4  /* of these */
 #define GENERAL_PROTECTION 13 /* the vector */
 #define CS_L               (UINT64_C(1) << (32 + 21))
 
@@ -95,22 +97,44 @@ static void *cpu(const struct qds_vcpu *v)
     return qemu.qemu_get_cpu((int)v->index);
 }
 
-/* In the middle of a block that goes on: what both functions write is not what the rest of the block relies on. */
+/* What restoring sets it sets whatever was there before. RIP and EFLAGS do not count: the first 128 bits. */
+static void learn(struct qds_vcpu *v)
+{
+    uint32_t saved[HALVES], once[HALVES], *const state = (uint32_t *)(v->env + v->env_rip);
+    struct qds_lazy *lazy = v->passing.lazy;
+    memcpy(saved, state, sizeof saved);
+    memset(state, 0x55, sizeof saved);
+    qemu.cpu_restore_state(cpu(v), (uintptr_t)v->passing.at);
+    memcpy(once, state, sizeof once);
+    memset(state, 0xAA, sizeof saved);
+    qemu.cpu_restore_state(cpu(v), (uintptr_t)v->passing.at);
+    *lazy = (struct qds_lazy){.known = true};
+    for (uint8_t i = BEHIND_EFLAGS; i < HALVES; i++)
+        if (state[i] == once[i])
+            *lazy = (struct qds_lazy){true, i, state[i]};
+    memcpy(state, saved, sizeof saved);
+}
+
+/* In the middle of a block that goes on, and relies on what was there: computing flags changes what they are of. */
 static uint64_t read_in_passing(struct qds_vcpu *v)
 {
-    uint64_t saved[WORDS];
-    memcpy(saved, v->env, sizeof saved);
-    qemu.cpu_restore_state(cpu(v), (uintptr_t)v->passing);
+    if (!v->passing.lazy->known)
+        learn(v);
+    const struct qds_lazy *lazy = v->passing.lazy;
+    uint32_t saved[HALVES], *const state = (uint32_t *)(v->env + v->env_rip);
+    memcpy(saved, state, sizeof saved);
+    if (lazy->at)
+        state[lazy->at] = lazy->value;
     const uint64_t rflags = qemu.helper_read_eflags(v->env);
-    memcpy(v->env, saved, sizeof saved);
+    memcpy(state, saved, sizeof saved);
     return rflags;
 }
 
 uint64_t qds_flags(struct qds_vcpu *v)
 {
-    const uint64_t rflags = !v->env      ? qds_read(v, QDS_EFLAGS)
-                            : v->passing ? read_in_passing(v)
-                                         : qemu.helper_read_eflags(v->env);
+    const uint64_t rflags = !v->env         ? qds_read(v, QDS_EFLAGS)
+                            : v->passing.at ? read_in_passing(v)
+                                            : qemu.helper_read_eflags(v->env);
     return rflags & ~(uint64_t)QDS_RFLAGS_RF;
 }
 

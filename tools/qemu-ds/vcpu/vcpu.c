@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/vcpu/vcpu.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,28 @@
 
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;
+static pthread_once_t first = PTHREAD_ONCE_INIT;
+static size_t begins; /* where a board begins in its element: with a cache line, unless QEMU moves them */
+
+void qds_boards_new(void)
+{
+    boards = qemu_plugin_scoreboard_new(QDS_BOARD_SIZE);
+}
+
+/* There are none before the first vCPU. */
+static void align_boards(void)
+{
+    begins = -(uintptr_t)qemu_plugin_scoreboard_find(boards, 0) % QDS_LINE;
+}
+
+qemu_plugin_u64 qds_boards_entry(size_t offset)
+{
+    return (qemu_plugin_u64){boards, begins + offset};
+}
 
 static void find_board(struct qds_vcpu *v)
 {
-    v->board = qemu_plugin_scoreboard_find(boards, v->index);
+    v->board = (void *)((char *)qemu_plugin_scoreboard_find(boards, v->index) + begins);
     v->counting.now = &v->board->now;
 }
 
@@ -38,7 +57,7 @@ void qds_vcpus_keep_blocks(void)
         keep((void *)(uintptr_t)v->board->block);
         keep(v->step.block);
         keep((struct qds_block *)v->history.block);
-        keep_of(v->counted);
+        keep_of(v->counted.from);
         for (unsigned store = 0; store < 2; store++)
             keep_of((const void *)(uintptr_t)v->board->accessed[store]);
     }
@@ -52,15 +71,13 @@ void qds_vcpus_forget_blocks(void)
             qds_vcpus[i]->board->accessed[0] = qds_vcpus[i]->board->accessed[1] = 0;
             qds_vcpus[i]->step.block = NULL;
             qds_vcpus[i]->history.block = NULL;
-            qds_vcpus[i]->counted = NULL;
+            qds_vcpus[i]->counted.from = qds_vcpus[i]->counted.to = NULL;
         }
 }
 
-uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg)
+uint64_t qds_read_slowly(struct qds_vcpu *v, enum qds_register reg)
 {
     uint64_t value = 0;
-    if (v->env && reg <= QDS_EFLAGS)
-        return reg < QDS_RIP ? v->env[reg] : v->env[v->env_rip + (reg - QDS_RIP)];
     g_byte_array_set_size(v->bytes, 0);
     if (qemu_plugin_read_register(v->handle[reg], v->bytes))
         memcpy(&value, v->bytes->data, v->bytes->len < 8 ? v->bytes->len : 8);
@@ -118,12 +135,12 @@ static struct qemu_plugin_register *find(const GArray *registers, const char *na
     return NULL;
 }
 
-bool qds_vcpu_attach(struct qds_vcpu *v, struct qemu_plugin_scoreboard *all_boards)
+bool qds_vcpu_attach(struct qds_vcpu *v)
 {
     static const char *const names[QDS_REGISTERS] = {
         "rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10",     "r11",     "r12", "r13",
         "r14", "r15", "rip", "eflags", "es",  "cs",  "ss",  "ds",  "fs", "gs", "fs_base", "gs_base", "cr0", "cr4"};
-    boards = all_boards;
+    pthread_once(&first, align_boards);
     find_board(v);
     if (!v->bytes)
         v->bytes = g_byte_array_new();

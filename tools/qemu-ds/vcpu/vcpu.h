@@ -39,6 +39,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     bool branches;               /* its last instruction is a branch; then of that: */
     uint8_t branch_type;         /* enum ds_model_branch_type */
     bool unclear;                /* where it leads does not say whether it is taken */
+    bool packs[QDS_GROUPS];      /* it counts its branches in the lead */
     struct qds_block_insn {
         struct qds_block *block;
         uint16_t offset;     /* from vaddr */
@@ -48,18 +49,26 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
         uint64_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
         struct qds_access_decoded access;
         struct ds_insn insn;
+        struct qds_lazy {
+            bool known;
+            uint8_t at; /* which 32 bits from v->env_rip on; 0: none */
+            uint32_t value;
+        } lazy; /* what restoring QEMU's state at the instruction sets, for its flags */
     } insns[];
 };
 
-struct qds_board { /* what translated code itself touches, one for each vCPU */
-    struct qds_numbers now;
-    uint64_t block;       /* struct qds_block * of the last block begun, while blocks count */
-    uint64_t patch;       /* not 0: see struct qds_vcpu */
-    uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
-    uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
-    uint64_t apart[251 - sizeof(struct qds_numbers) / 8]; /* so that no cache line is two vCPUs' */
+/* What translated code itself touches, one for each vCPU. What most blocks store is in one cache line. */
+struct qds_board {
+    uint64_t block;         /* struct qds_block * of the last block begun, while blocks count */
+    struct qds_numbers now; /* the leads first */
+    uint64_t patch;         /* not 0: see struct qds_vcpu */
+    uint64_t accessed[2];   /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
+    uint64_t pages_known;   /* 0: struct qds_vcpu's pages are no longer what they were */
+    uint64_t next;          /* in a block with RF: index of the next instruction to look at */
 };
-_Static_assert(sizeof(struct qds_board) == 2048, "a power of 2: translated code finds a vCPU's by a shift");
+#define QDS_LINE       64u   /* bytes */
+#define QDS_BOARD_SIZE 2048u /* of a scoreboard's elements: a power of 2, translated code finds a vCPU's by a shift */
+_Static_assert(sizeof(struct qds_board) <= QDS_BOARD_SIZE - QDS_LINE, "no cache line is two vCPUs'");
 
 #define QDS_FRAME 40u /* bytes that 64-bit mode pushes: RIP, CS, RFLAGS, RSP, SS */
 
@@ -109,8 +118,9 @@ struct qds_vcpu {
             uint8_t type, from_cpl, cpl;
         } of[DS_MODEL_LBR_DEPTH];
     } history;
-    const struct qds_block_insn *counted; /* in a block with RF: the instruction that runs without going through */
-    uint64_t counted_ip;
+    struct { /* where the board has no block: instructions of one that have been counted, and run now; NULL: none */
+        const struct qds_block_insn *from, *to; /* to: behind the last */
+    } counted;
     struct { /* an interrupt or exception has been taken, and is a branch */
         bool on;
         uint64_t from;
@@ -133,9 +143,12 @@ struct qds_vcpu {
     uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
-    void *passing;        /* not NULL: it is in the middle of a block that goes on; a callback's return address */
-    bool delivered;       /* and an interrupt or exception has been delivered since */
-    bool leave;           /* a PMI is on its way: the block that begins now must not run first */
+    struct {              /* it is in the middle of a block that goes on */
+        void *at;         /* a callback's return address; NULL: no */
+        struct qds_lazy *lazy;
+    } passing;
+    bool delivered; /* and an interrupt or exception has been delivered since */
+    bool leave;     /* a PMI is on its way: the block that begins now must not run first */
 
     struct { /* what CPUID or RDMSR, which has run, should have returned */
         enum qds_patch kind;
@@ -172,10 +185,20 @@ static inline struct qds_vcpu *qds_vcpu(unsigned index)
 void qds_vcpus_keep_blocks(void);
 /* Blocks no longer tell where vCPUs have been. All stand still. */
 void qds_vcpus_forget_blocks(void);
+/* Makes the boards. */
+void qds_boards_new(void);
+/* Where translated code finds a member of a board. */
+qemu_plugin_u64 qds_boards_entry(size_t offset);
 /* Finds the vCPU's board and registers. False: QEMU lacks a register we need. */
-bool qds_vcpu_attach(struct qds_vcpu *v, struct qemu_plugin_scoreboard *boards);
+bool qds_vcpu_attach(struct qds_vcpu *v);
 
-uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg);
+uint64_t qds_read_slowly(struct qds_vcpu *v, enum qds_register reg); /* through QEMU's interface */
+static inline uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg)
+{
+    if (!v->env || reg > QDS_EFLAGS)
+        return qds_read_slowly(v, reg);
+    return v->env[reg < QDS_RIP ? reg : v->env_rip + (reg - QDS_RIP)];
+}
 void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value);
 unsigned qds_cpl(struct qds_vcpu *v);
 /* The same, if v->delivered of before. */
