@@ -255,7 +255,9 @@ def test_output_comes_while_it_runs(tmp_path, cache, ends, status):
     folder.mkdir()
     command = [guest.__file__, "--preset", "skylake", "--program", "busybox", "--cache", cache, "printf one", "true",
                "echo two >&2; sleep 1000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(folder)}) as process:
+    # A job in the background, as these tests may be, has SIGINT ignored.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(folder)},
+                          preexec_fn=lambda: signal.signal(ends, signal.SIG_DFL)) as process:
         said = [process.stdout.readline() for _ in range(5)]
         assert said == [b"# printf one\n", b"one\n", b"# true\n", b"# echo two >&2; sleep 1000\n", b"two\n"]
         assert list(folder.iterdir())

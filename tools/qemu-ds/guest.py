@@ -273,7 +273,8 @@ def add_snapshot_options(parser):
 def in_folder(call):
     """What call(folder) returns, for a temporary folder. Of trouble there is one line, and the program ends."""
     for end in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(end, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
+        if signal.getsignal(end) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(end, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
     try:
         with tempfile.TemporaryDirectory() as folder:
             return call(Path(folder))

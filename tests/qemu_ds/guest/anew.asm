@@ -8,7 +8,10 @@ REPEATS equ 3000
 BYTES   equ 0x20000
 TARGET  equ 0x800000
 
-test:   start_both
+; With HALTED the others halt, and wake up each time.
+test:
+%ifndef HALTED
+        start_both
         barrier
         wrmsr_64 IA32_FIXED_CTR_CTRL, 3
         barrier
@@ -31,6 +34,7 @@ test:   start_both
         cli
 .halt:  hlt
         jmp .halt
+%endif
 
 .events:
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, 1
@@ -45,7 +49,9 @@ test:   start_both
         add esi, 4
         cmp esi, events_end
         jb .next
+%ifndef HALTED
         barrier
+%endif
         say "counted", [counted]
         ret
 
