@@ -34,7 +34,7 @@ def link_with_api_6(tmp_path_factory):
 
 @pytest.mark.parametrize("name, options, arguments, events", [
     ("flags", "exact=flags,stats=on", (), "30 records"),
-    ("halted", "", ("-smp", "2"), ""),
+    ("anew", "", ("-smp", "2"), ""),
     ("x2apic", "stats=on", (), " PMIs"),
 ])
 def test_version_6(monkeypatch, tmp_path, plugin_6, name, options, arguments, events):
