@@ -35,6 +35,14 @@ def test_flags(monkeypatch, qemu, tmp_path):
     assert {said[f"popped_{step}"] & ARITHMETIC for step in range(1, 25)} == {SF}
 
 
+def test_records_go_through_the_interface(monkeypatch, tmp_path):
+    """Without the way that QEMU's own page walks take to memory the records are the same."""
+    expected = bare_guest.run(tmp_path, "flags", "exact=flags,stats=on")
+    without = bare_guest.qemu_without(tmp_path, b"probe_access_full_mmu")
+    monkeypatch.setattr(bare_guest, "QEMU", without)
+    assert "30 records" in expected[1] and bare_guest.run(tmp_path, "flags", "exact=flags,stats=on") == expected
+
+
 @pytest.mark.parametrize("start", [0, -1, -2, -150])
 def test_accesses(monkeypatch, qemu, tmp_path, start):
     said = run(monkeypatch, qemu, tmp_path, "accesses", defines=(f"START={start}",))

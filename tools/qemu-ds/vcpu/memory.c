@@ -12,21 +12,23 @@ enum { PHYSICAL = 6 };       /* of target/i386/cpu.h: MMU_PHYS_IDX */
 enum { ENTRY_PHYSICAL = 2 }; /* word of struct CPUTLBEntryFull */
 
 /* How QEMU's own walks reach the guest's page tables: by a TLB of physical addresses. Sets where RAM is and, for STORE,
- * that it is written to. 0: done. */
+ * that it is written to. 0: done. These are QEMU 11.1's arguments. */
 static int (*probe_access_full_mmu)(void *env, uint64_t address, int size, int access, int mmu, void **host,
                                     const uint64_t **entry);
 
 void qds_memory_begin(void)
 {
-    qds_exported("probe_access_full_mmu", &probe_access_full_mmu);
+    if (qds_release() == QDS_RELEASE(11, 1))
+        qds_exported("probe_access_full_mmu", &probe_access_full_mmu);
 }
 
-/* RAM of a page, in QEMU. NULL: to be had otherwise. The entry's address says that this QEMU numbers its TLBs so. */
+/* RAM, in QEMU. NULL: to be had otherwise, as what lies in two pages. The entry's address says that this QEMU numbers
+ * its TLBs so. */
 static void *ram(const struct qds_vcpu *v, uint64_t address, uint32_t size, int access)
 {
     void *host;
     const uint64_t *entry;
-    if (!v->env || !probe_access_full_mmu ||
+    if (!v->env || !probe_access_full_mmu || address % PAGE + size > PAGE ||
         probe_access_full_mmu(v->env, address, (int)size, access, PHYSICAL, &host, &entry) != 0)
         return NULL;
     return entry[ENTRY_PHYSICAL] == (address & ~(PAGE - 1)) ? host : NULL;

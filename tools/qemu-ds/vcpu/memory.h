@@ -15,7 +15,7 @@ void qds_memory_begin(void);
 bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
 bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
 
-/* The same of physical memory, where architectural PEBS has its records. */
+/* The same of physical memory, where architectural PEBS has its records; of any number of pages. */
 bool qds_memory_read_physical(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
 bool qds_memory_write_physical(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
 
