@@ -108,11 +108,13 @@ static void learn(struct qds_vcpu *v)
     memcpy(once, state, sizeof once);
     memset(state, 0xAA, sizeof saved);
     qemu.cpu_restore_state(cpu(v), (uintptr_t)v->passing.at);
-    *lazy = (struct qds_lazy){.known = true};
     for (uint8_t i = BEHIND_EFLAGS; i < HALVES; i++)
-        if (state[i] == once[i])
-            *lazy = (struct qds_lazy){true, i, state[i]};
+        if (state[i] == once[i]) {
+            lazy->at = i;
+            lazy->value = state[i];
+        }
     memcpy(state, saved, sizeof saved);
+    lazy->known = true;
 }
 
 /* In the middle of a block that goes on, and relies on what was there: computing flags changes what they are of. */

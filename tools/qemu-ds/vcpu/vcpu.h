@@ -3,6 +3,8 @@
  * operations. Everything here runs on the vCPU's own thread, in QEMU's callbacks. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "ds/model/model.h"
 #include "ds/soft/insn.h"
 #include "tools/qemu-ds/counting/counting.h"
@@ -50,8 +52,8 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
         struct qds_access_decoded access;
         struct ds_insn insn;
         struct qds_lazy {
-            bool known;
-            uint8_t at; /* which 32 bits from v->env_rip on; 0: none */
+            atomic_bool known; /* set last: vCPUs share the block */
+            uint8_t at;        /* which 32 bits from v->env_rip on; 0: none */
             uint32_t value;
         } lazy; /* what restoring QEMU's state at the instruction sets, for its flags */
     } insns[];
