@@ -398,6 +398,17 @@ static void executes(unsigned ring, uint64_t instructions, uint64_t ticks)
     tsc += ticks;
 }
 
+static void begin_reference(struct ds_model_preset *preset)
+{
+    *preset = *ds_bench_skylake();
+    preset->reference = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    counting.tsc = read_tsc;
+    tsc = 5000;
+    ds_bench_init(&counted, preset, NULL, RECORDS, RECORDS);
+}
+
 /* Ticks of the TSC, shared among rings by instructions; none of them passes while the vCPU halts, or counts nothing. */
 static void reference_cycles_are_ticks(void **state)
 {
@@ -405,13 +416,7 @@ static void reference_cycles_are_ticks(void **state)
     static struct ds_model_preset preset;
     const uint32_t one[DS_MODEL_EVENTS] = {[DS_MODEL_REFERENCE] = 1};
     const uint64_t on = IA32_PERFEVTSEL_EN | 0x013C;
-    preset = *ds_bench_skylake();
-    preset.reference = true;
-    memset(&counting, 0, sizeof counting);
-    counting.now = &now;
-    counting.tsc = read_tsc;
-    tsc = 5000;
-    ds_bench_init(&counted, &preset, NULL, RECORDS, RECORDS);
+    begin_reference(&preset);
     ds_bench_write(&counted, IA32_PERFEVTSEL0, on | IA32_PERFEVTSEL_OS);
     ds_bench_write(&counted, IA32_PERFEVTSEL0 + 1, on | IA32_PERFEVTSEL_USR);
     ds_bench_write(&counted, IA32_FIXED_CTR_CTRL, 0x300);
@@ -450,6 +455,27 @@ static void reference_cycles_are_ticks(void **state)
     assert_true(STATUS(&counted) == DS_BIT(34));
 }
 
+/* An instruction that the model has got faults: it takes no time, and says nothing of the rate. */
+static void instructions_are_taken_back(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    begin_reference(&preset);
+    ds_bench_write(&counted, IA32_FIXED_CTR_CTRL, 0x300);
+    ds_bench_write(&counted, IA32_PERF_GLOBAL_CTRL, DS_BIT(34));
+    qds_counting_arm(&counting, &counted.model);
+    executes(0, 1000, 2000);
+    qds_counting_sync(&counting, &counted.model);
+    qds_counting_arm(&counting, &counted.model);
+    const uint64_t rate = counting.rate;
+    executes(0, UINT64_MAX, 7);
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(counting.rate, rate);
+    executes(0, 1, 3);
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(ds_bench_read(&counted, IA32_FIXED_CTR0 + 2), 2010);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +486,7 @@ int main(void)
         cmocka_unit_test(amounts_count_as_the_model_does),
         cmocka_unit_test(what_is_too_much_waits),
         cmocka_unit_test(reference_cycles_are_ticks),
+        cmocka_unit_test(instructions_are_taken_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

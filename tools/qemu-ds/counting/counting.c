@@ -94,10 +94,12 @@ static uint64_t share(uint64_t ticks, uint64_t added, uint64_t all)
     return added >= all ? ticks : (uint64_t)((double)ticks * (double)added / (double)all);
 }
 
-/* Executed since. */
+/* Executed since. What the model has got may have been taken back: that is none. */
 static uint64_t executed(const struct qds_counting *c)
 {
-    return c->now->of[QDS_ALL_RINGS][DS_MODEL_REFERENCE] - c->then.of[QDS_ALL_RINGS][DS_MODEL_REFERENCE];
+    const uint64_t added =
+        c->now->of[QDS_ALL_RINGS][DS_MODEL_REFERENCE] - c->then.of[QDS_ALL_RINGS][DS_MODEL_REFERENCE];
+    return (int64_t)added > 0 ? added : 0;
 }
 
 static uint64_t units(const struct qds_number *n)
