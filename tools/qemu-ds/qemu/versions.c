@@ -16,17 +16,6 @@ __attribute__((constructor)) static void declare_version(void)
         qemu_plugin_version = 6;
 }
 
-static const struct qds_api version_7 = {
-    .reset = qemu_plugin_reset,
-    .register_vcpu_init_cb = qemu_plugin_register_vcpu_init_cb,
-    .register_vcpu_idle_cb = qemu_plugin_register_vcpu_idle_cb,
-    .register_vcpu_resume_cb = qemu_plugin_register_vcpu_resume_cb,
-    .register_vcpu_discon_cb = qemu_plugin_register_vcpu_discon_cb,
-    .register_vcpu_tb_trans_cb = qemu_plugin_register_vcpu_tb_trans_cb,
-    .register_flush_cb = qemu_plugin_register_flush_cb,
-    .register_atexit_cb = qemu_plugin_register_atexit_cb,
-};
-
 /* ---- version 6: functions with the names and arguments of 7's, and QEMU's own as version 6 declares them */
 
 /* QEMU's takes the plugin's number and a callback with the arguments `given`, whose first is that number. What follows
@@ -96,16 +85,11 @@ static void register_atexit_cb_6(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cal
     register_atexit_cb_of_6(id, exit_calls, userdata);
 }
 
-static const struct qds_api version_6 = {
-    .reset = reset_6,
-    .register_vcpu_init_cb = register_vcpu_init_cb_6,
-    .register_vcpu_idle_cb = register_vcpu_idle_cb_6,
-    .register_vcpu_resume_cb = register_vcpu_resume_cb_6,
-    .register_vcpu_discon_cb = register_vcpu_discon_cb_6,
-    .register_vcpu_tb_trans_cb = register_vcpu_tb_trans_cb_6,
-    .register_flush_cb = register_flush_cb_6,
-    .register_atexit_cb = register_atexit_cb_6,
-};
+/* ---- the tables */
+
+#define OF_6(name) .name = name##_6,
+#define OF_7(name) .name = qemu_plugin_##name,
+static const struct qds_api version_6 = {QDS_API(OF_6)}, version_7 = {QDS_API(OF_7)};
 
 const struct qds_api *qds_api;
 

@@ -8,15 +8,20 @@
 
 #include "tools/qemu-ds/qemu/qemu_api.h"
 
+#define QDS_API(EACH)                                                                                                  \
+    EACH(reset)                                                                                                        \
+    EACH(register_vcpu_init_cb)                                                                                        \
+    EACH(register_vcpu_idle_cb)                                                                                        \
+    EACH(register_vcpu_resume_cb)                                                                                      \
+    EACH(register_vcpu_discon_cb)                                                                                      \
+    EACH(register_vcpu_tb_trans_cb)                                                                                    \
+    EACH(register_flush_cb)                                                                                            \
+    EACH(register_atexit_cb)
+
 struct qds_api {
-    __typeof__(qemu_plugin_reset) *reset;
-    __typeof__(qemu_plugin_register_vcpu_init_cb) *register_vcpu_init_cb;
-    __typeof__(qemu_plugin_register_vcpu_idle_cb) *register_vcpu_idle_cb;
-    __typeof__(qemu_plugin_register_vcpu_resume_cb) *register_vcpu_resume_cb;
-    __typeof__(qemu_plugin_register_vcpu_discon_cb) *register_vcpu_discon_cb;
-    __typeof__(qemu_plugin_register_vcpu_tb_trans_cb) *register_vcpu_tb_trans_cb;
-    __typeof__(qemu_plugin_register_flush_cb) *register_flush_cb;
-    __typeof__(qemu_plugin_register_atexit_cb) *register_atexit_cb;
+#define MEMBER(name) __typeof__(qemu_plugin_##name) *name;
+    QDS_API(MEMBER)
+#undef MEMBER
 };
 
 extern const struct qds_api *qds_api;
