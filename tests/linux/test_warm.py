@@ -2,17 +2,21 @@
 """guest.py's snapshots: what a guest counts that goes on from one is what a guest counts that boots; a snapshot of no
 use is refused by its name."""
 
+import io
 import json
 import os
 import re
 import signal
 import subprocess
+import tarfile
 import threading
 import time
 from pathlib import Path
 
 import guest
+import initramfs
 import known
+import perf
 import pytest
 import snapshots
 
@@ -281,6 +285,43 @@ def test_what_runs_on(tmp_path, cache):
                show=lambda *new: shown.append(new)).said
     assert (said[0].output, said[0].errors) == ("a\nc\n", "b\n")
     assert sorted(shown[:2]) == [(0, False, b"a\n"), (0, True, b"b\n")] and shown[2:] == [(0, False, b"c\n")]
+
+
+def test_output_that_cannot_be_sent(tmp_path, cache):
+    """The rest comes at the end, and nothing is missing in between."""
+    shown = []
+    command = "echo a; sleep 2; ln -sf /dev/full /new; echo b; sleep 2; rm /new; echo c; sleep 2"
+    said = run(tmp_path, cache, [command, "echo d"], show=lambda *new: shown.append(new)).said
+    assert [one.output for one in said] == ["a\nb\nc\n", "d\n"]
+    assert b"".join(data for _, _, data in shown) == b"a\nb\nc\nd\n"
+
+
+def test_output_that_was_lost(tmp_path, monkeypatch, capsys):
+    """A line says so, and then all of it comes."""
+    sent, shown = io.BytesIO(), []
+    with tarfile.open(fileobj=sent, mode="w") as tar:
+        for name, data in {"0": b"abc", "0.err": b"", "0.status": b"0", "dmesg": b""}.items():
+            initramfs.add_to(tar, name, data)
+
+    def go_on(*arguments):
+        arguments[-1]("0", b"ac")
+        return sent.getvalue(), ""
+
+    monkeypatch.setattr(guest.Guest, "go_on", go_on)
+    run(tmp_path, tmp_path, ["it"], show=lambda *new: shown.append(new))
+    assert shown == [(0, False, b"ac"), (0, False, b"abc")]
+    assert capsys.readouterr().err == f"{guest.NAME}: some of the output was lost while a command ran; " \
+                                      "here is all that it wrote:\n"
+
+
+@pytest.mark.parametrize("tool", [guest.__file__, perf.__file__])
+def test_nobody_reads_on(cache, tool):
+    """As behind `| head`: it ends with no word, as other programs do."""
+    options = ["--preset", "skylake", "--cache", cache]
+    words = ["echo one", "echo two"] if tool == guest.__file__ else ["stat", "--", "echo", "one"]
+    with subprocess.Popen([tool, *options, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 128 + signal.SIGPIPE)
 
 
 def test_shell(cache):

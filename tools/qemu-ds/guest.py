@@ -225,7 +225,7 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     shown = {}
 
     def show_new(name, data):
-        shown[name] = shown.get(name, 0) + len(data)
+        shown[name] = shown.get(name, b"") + data
         show(int(name.removesuffix(".err")), name.endswith(".err"), data)
 
     need(root)
@@ -247,7 +247,11 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     with tarfile.open(fileobj=io.BytesIO(sent)) as tar:
         out = {member.name.removeprefix("./"): tar.extractfile(member).read() for member in tar if member.isfile()}
     for name in (f"{i}{end}" for i in range(len(commands)) for end in ("", ".err")):
-        if rest := out[name][shown.get(name, 0):]:  # all of it after a boot; or of what ran on when its command ended
+        was = shown.get(name, b"")
+        if not out[name].startswith(was):
+            tell("some of the output was lost while a command ran; here is all that it wrote:")
+            was = b""
+        if rest := out[name].removeprefix(was):  # all of it after a boot; or of what ran on when its command ended
             show_new(name, rest)
     text = {name: data.decode(errors="replace") for name, data in out.items() if "/" not in name}
     files = {name.removeprefix("files/"): data for name, data in out.items() if "/" in name}
@@ -278,6 +282,9 @@ def in_folder(call):
     try:
         with tempfile.TemporaryDirectory() as folder:
             return call(Path(folder))
+    except BrokenPipeError:  # as behind `| head`: nobody reads on. What Python still writes at its end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
         sys.exit(f"{NAME}: {trouble}")
     except KeyboardInterrupt:

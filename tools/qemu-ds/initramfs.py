@@ -13,7 +13,8 @@ import programs as of_root
 # through the port, which leaves every byte as it is. On the console stands what a test that fails wants to know.
 # Linux leaves samples out where there are many in a second, or where a PMI takes long, as here: it is told not to.
 # While a command runs, follow() looks once a second for what is new of it, and send() sends that through a port of its
-# own: "NAME SIZE", a line, and the bytes. The command writes to a file: what it counts is no other than without.
+# own: "NAME SIZE", a line, and the bytes. What is sent is how a file begins, without gaps: if one step fails, follow()
+# ends, and the rest comes with the archive. The command writes to a file: what it counts is no other than without.
 # perf reads /proc/kallsyms three times before it records, and each time Linux takes a third of a second to write it:
 # /kallsyms is a copy.
 INIT = """#!/bin/busybox sh
@@ -45,10 +46,11 @@ cd /root
 }
 send() {
     [ -s /out/$1 ] || return
-    cat <&$2 >/new
-    [ ! -s /new ] || { echo "$1 $(wc -c </new)"; cat /new; } >/dev/vport0p2
+    cat <&$2 >/new || exit
+    [ ! -s /new ] || { echo "$1 $(wc -c </new)"; cat /new; } >&7 || exit
 }
 follow() {
+    exec 7>/dev/vport0p2
     until read -r -t 1 _ <&6; do send $1 4; send $1.err 5; done
     send $1 4
     send $1.err 5
