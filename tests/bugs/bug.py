@@ -42,6 +42,13 @@ class Boot:
             raise Unclear("the kernel ended without an oops")
         return found[1].rstrip(), re.findall(r"(?<![\w.])(?<!\? )([\w.]+)\+0x", found[2])
 
+    def oops_in(self, *functions):
+        """What was seen of a kernel that ended in these. Raises Unclear if it ended elsewhere."""
+        line, found = self.oops()
+        if not set(functions) <= set(found):
+            raise Unclear(f"another fault: {line}, in {found[:2]}")
+        return f"{line}\n       in {', called by '.join(found[:2])}"
+
 
 @dataclass(frozen=True)
 class Bug:

@@ -13,12 +13,9 @@ COMMANDS = ("taskset 2 perf record -q -e '{cpu_atom/branches,period=101/pp,cpu_a
 
 
 def judge(boot):
-    if boot.outputs is not None:
-        return False, f"{bug.samples(boot.outputs[-1])} samples"
-    line, functions = boot.oops()
-    if functions[:2] != ["native_read_pmc", "icl_update_topdown_event"]:
-        raise bug.Unclear(f"another fault: {line}, in {functions[:2]}")
-    return True, f"{line}\n       in {', called by '.join(functions[:2])}"
+    if boot.outputs is None:
+        return True, boot.oops_in("native_read_pmc", "icl_update_topdown_event")
+    return False, f"{bug.samples(boot.outputs[-1])} samples"
 
 
 BUG = bug.Bug(

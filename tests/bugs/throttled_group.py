@@ -16,10 +16,7 @@ COMMANDS = ("cd /proc/sys/kernel; echo 250 >perf_event_max_sample_rate; echo 0 >
 
 def judge(boot):
     if boot.outputs is None:
-        line, functions = boot.oops()
-        if "intel_pmu_drain_pebs_icl" not in functions:
-            raise bug.Unclear(f"another fault: {line}, in {functions[:2]}")
-        return True, f"{line}\n       in {', called by '.join(functions[:2])}"
+        return True, boot.oops_in("intel_pmu_drain_pebs_icl")
     if "THROTTLE" not in boot.outputs[-1]:
         raise bug.Unclear("the group was not throttled")
     written, arrived = boot.number("records"), bug.samples(boot.outputs[-1])
