@@ -9,7 +9,8 @@ import sys
 import bug
 
 # One interrupt in each tick of the clock, and both events are stopped until the next.
-COMMANDS = ("cd /proc/sys/kernel; echo 250 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent",
+COMMANDS = ("cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo 250 >perf_event_max_sample_rate; "
+            "echo 0 >perf_cpu_time_max_percent",
             "perf record -q -m 2048 -c 31 -e '{cpu/event=0xc4/pp,cpu/event=0xc0/pp}' seq 400 >/dev/null",
             "perf report --stats")
 

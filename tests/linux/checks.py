@@ -11,13 +11,13 @@ import tsc
 
 ARCHITECTURAL = ("pantherlake", "clearwaterforest")  # PEBS there; Debian 13's kernel does not know it
 
-# perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
-# On a busy host it has lowered the rate by then. Without the kernel's symbols, which nothing here is about, `perf
-# record` takes a fifth of its time. The rate is also a limit for each tick: at 1000 four samples, which is enough where
-# perf chooses the period. Where a program has its own period and each sample is compared, none may be left out.
-_SETTINGS = ("cd /proc/sys/kernel; echo {} >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; "
-             "echo 2 >kptr_restrict; cd - >/dev/null")
-QUIET, BY_FREQUENCY = _SETTINGS.format(100000), _SETTINGS.format(1000)
+# The rate is also a limit for each tick: at 1000 four samples, which is enough where perf chooses the period. Where a
+# program has its own period and each sample is compared, none may be left out. Linux refuses another rate while the
+# percentage is 0, as the guest has it. Without the kernel's symbols, which nothing here is about, `perf record` takes a
+# fifth of its time.
+RATE = ("cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; "
+        "echo 0 >perf_cpu_time_max_percent; cd - >/dev/null")
+QUIET, BY_FREQUENCY = (f"{RATE.format(rate)}; echo 2 >/proc/sys/kernel/kptr_restrict" for rate in (100000, 1000))
 
 _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|BUG: |\bOops|"
                        r"WARNING: (CPU|\S+:\d+ at )|unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|"

@@ -26,10 +26,6 @@ CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 # cairn-grab needs the addresses of the kernel's symbols, perf is slow with them.
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
 
-# Linux refuses another rate while the percentage is 0.
-RATE = ("cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; "
-        "echo 0 >perf_cpu_time_max_percent; cd - >/dev/null")
-
 
 def bare(path, what, options=""):
     """The command that has something else at this path of /proc or /sys, and then what was there before."""
@@ -107,8 +103,8 @@ class Machine:
         path = {"path": f"{prefix}cairn-grab -o path -e branches:u -c 1 -- known" if self.bts else
                 "cairn-grab -o path -e branches:u -c 1 -- known; [ $? = 3 ] && touch path"}
         hurried = f"{prefix}perf record -q -g -e {pmu}/instructions/u{precise} -c 1010 {KNOWN}"
-        throttled = {"throttled": f"{RATE.format(250)}; cairn-grab -o throttled --why -- sh -c "
-                                  f"'{HIDDEN}; {hurried}'; said=$?; {RATE.format(100000)}; (exit $said)"}
+        throttled = {"throttled": f"{checks.RATE.format(250)}; cairn-grab -o throttled --why -- sh -c "
+                                  f"'{HIDDEN}; {hurried}'; said=$?; {checks.RATE.format(100000)}; (exit $said)"}
         more = {} if self.preset in IN_CI else {
             "kernel": f"{prefix}cairn-grab -o kernel --full always -a -e {self.branches} -c 1010 -- {KNOWN}"}
         return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped | throttled | path | more).items()}

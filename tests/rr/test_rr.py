@@ -43,15 +43,13 @@ rm -rf /tmp/check
 """
 
 APPEND = "pti=off nmi_watchdog=0 tsc=reliable"
-# Linux is not to stop counters because their interrupts take long. From Comet Lake on rr wants that they stop while the
-# firmware has the processor.
-QUIET = ("cd /proc/sys/kernel; echo 100000 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; "
-         "f=/sys/devices/cpu/freeze_on_smi; [ ! -e $f ] || echo 1 >$f")
+# From Comet Lake on rr wants that counters stop while the firmware has the processor.
+FREEZE = "f=/sys/devices/cpu/freeze_on_smi; [ ! -e $f ] || echo 1 >$f"
 
 
 def boot(folder, names, replays, preset, smp=1):
     others = ("bash", "python3", "ls", "seq", "sort", "head", "tr") if set(names) & set(OTHERS) else ()
-    run = guest.run(folder, [QUIET, *(f"rr-check {replays} {PROGRAMS[name][0]}" for name in names)],
+    run = guest.run(folder, [FREEZE, *(f"rr-check {replays} {PROGRAMS[name][0]}" for name in names)],
                     preset=preset, append=APPEND, smp=smp, files={**FILES, "bin/rr-check": CHECK},
                     programs=("rr", *others), timeout=guest.LIMIT * replays)
     for name, said in zip(names, run.said[1:]):
@@ -110,7 +108,7 @@ kill
 @pytest.mark.long
 def test_reverse_execution(tmp_path):
     """From the end back to the last call, to the one before, and forwards again; then from one store to the other."""
-    run = guest.run(tmp_path, [QUIET, "rr record -o /tmp/trace rr-programs reverse",
+    run = guest.run(tmp_path, [FREEZE, "rr record -o /tmp/trace rr-programs reverse",
                                "rr replay /tmp/trace </root/reverse.gdb 2>&1"],
                     preset="skylake", append=APPEND, files={**FILES, "root/reverse.gdb": REVERSE},
                     programs=("rr", "gdb"))
