@@ -132,8 +132,8 @@ def with_qemu(folder, *extra, qemu="qemu-system-x86_64"):
 
 
 def failing_tpm(folder):
-    """QEMU's arguments for the TPM of tools/no-tpm.sh: without any OVMF waits 1.7 s for one. For machines that
-    run-qemu.sh gives none, as its programs could see it."""
+    """QEMU's arguments for the TPM of tools/no-tpm.sh: without a TPM, OVMF waits 1.7 s for one. run-qemu.sh itself
+    gives none to a machine whose programs could see it."""
     os.mkfifo(folder / "tpm")
     (folder / "tpm.cancel").touch()
     return ("-tpmdev", f"passthrough,id=tpm,path={folder}/tpm,cancel-path={folder}/tpm.cancel",
