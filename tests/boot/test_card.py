@@ -37,12 +37,21 @@ def card_of(text):
     return re.findall(r"^(cairn=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", text, re.M)[-1]
 
 
+def log_of(folder):
+    return (folder / "log").read_bytes() if (folder / "log").exists() else b""
+
+
 def wait_for_card(machine, tmp_path):
     """(card on the serial port, rows of the screen, its QR code); the machine waits with its last picture."""
-    for _ in range(2):  # what draws the card has begun, and has ended
-        picture = machine.wait_for("sum=")
+    until = time.monotonic() + cb.LIMIT
+    while not re.search(rb"\bsum=[0-9a-f]{4}\r?\n", log_of(tmp_path)):
+        assert time.monotonic() < until, log_of(tmp_path)[-1000:]
+        time.sleep(0.05)
+    with machine.kept():
+        for _ in range(2):  # what draws the card has begun, and has ended
+            picture = machine.wait_for("sum=")
     (tmp_path / "screen.png").write_bytes(screen_picture.png(picture))
-    card = card_of(cb.clean((tmp_path / "log").read_bytes()))
+    card = card_of(cb.clean(log_of(tmp_path)))
     return card, [line for line, _, _ in cs.read(picture)], zbarimg(tmp_path / "screen.png").decode()
 
 
