@@ -64,11 +64,16 @@ static inline uint64_t qds_caches_modified(uint64_t line)
     return line << QDS_LINE_SHIFT | QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
 }
 
-/* Whether the L1 has the line at this place, in a state that lets the core read or write it at once. */
-static inline bool qds_caches_hits(const struct qds_l1_line *at, uint64_t modified, bool write)
+/* Flags in which a line of the L1 may differ from a Modified one, and the core still reads or writes it at once. Where
+ * nobody asks what a write was, it may also be one to a line that is on its way. */
+#define QDS_READABLE ((uint64_t)(QDS_EXCLUSIVE | QDS_DIRTY))
+#define QDS_WRITABLE UINT64_C(0)
+#define QDS_PASSABLE ((uint64_t)QDS_PENDING)
+
+/* Whether the L1 has the line at this place, but for these flags. */
+static inline bool qds_caches_hits(const struct qds_l1_line *at, uint64_t modified, uint64_t but_for)
 {
-    const uint64_t other = atomic_load_explicit(&at->word, memory_order_relaxed) ^ modified;
-    return !(write ? other : other & ~(uint64_t)(QDS_EXCLUSIVE | QDS_DIRTY));
+    return !((atomic_load_explicit(&at->word, memory_order_relaxed) ^ modified) & ~but_for);
 }
 
 /* For tests, while nothing moves: the flags of a line in a core's L1 and L2, and in the L3; 0: not there. */

@@ -76,15 +76,28 @@ struct qds_access qds_memory_most(const struct qds_memory_config *config);
 void qds_memory_access(struct qds_core *core, uint64_t address, unsigned size, bool write, bool locked,
                        qds_tlb_walk *walk, void *context, struct qds_access *out);
 
-/* True: it was a hit in DTLB and L1, without anything to say of it, and is done. False: nothing was done. `last`: how
- * far into its line the access may begin and still be of one line. */
-static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, uint64_t last, bool write)
+/* An access of a line that the core has accessed, `but_for` flags in which the line may differ from a Modified one.
+ * False: it is no such access, and nothing was done. `last`: how far into its line the access may begin and still be of
+ * one line. */
+static inline bool qds_memory_again(struct qds_core *k, uint64_t address, uint64_t last, uint64_t but_for)
 {
     const struct qds_quick *q = &k->quick[address >> k->line_shift & (QDS_QUICK - 1)];
     if (__builtin_expect((address & k->line_mask) > last || !qds_tlb_hits(q->page, address) ||
-                             q->page->physical != q->physical || !qds_caches_hits(q->at, q->modified, write),
+                             q->page->physical != q->physical || !qds_caches_hits(q->at, q->modified, but_for),
                          0))
         return false;
     q->at->used = q->page->used = ++k->now;
     return true;
+}
+
+/* True: it was a hit in DTLB and L1, without anything to say of it, and is done. */
+static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, uint64_t last, bool write)
+{
+    return qds_memory_again(k, address, last, write ? QDS_WRITABLE : QDS_READABLE);
+}
+
+/* The same where nobody asks what it was: it may also be a write to a line that is on its way. */
+static inline bool qds_memory_passes(struct qds_core *k, uint64_t address, uint64_t last, bool write)
+{
+    return qds_memory_again(k, address, last, write ? QDS_PASSABLE : QDS_READABLE);
 }

@@ -94,14 +94,17 @@ static inline bool is_quick(struct qds_core *k, uint64_t address, unsigned size,
 static __attribute__((noinline)) void pass_slowly(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                                                   bool store, bool locked)
 {
+    struct qds_core *k = cores[vcpu];
     struct qds_accessed ignored;
-    if (locked || !is_quick(cores[vcpu], address, 1u << qemu_plugin_mem_size_shift(info), store))
-        look_up(cores[vcpu], info, address, store, locked, &ignored);
+    const unsigned size = 1u << qemu_plugin_mem_size_shift(info);
+    if (locked || !qds_memory_passes(k, address, k->line_mask + 1 - size, store))
+        look_up(k, info, address, store, locked, &ignored);
 }
 
 static inline void pass(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, bool store)
 {
-    if (!is_quick(cores[vcpu], address, WIDEST, store))
+    struct qds_core *k = cores[vcpu];
+    if (!qds_memory_passes(k, address, k->line_mask + 1 - WIDEST, store))
         pass_slowly(vcpu, info, address, store, false);
 }
 
