@@ -360,8 +360,7 @@ static void put_head(uint32_t number, uint16_t hook, const struct perfinfo_group
     struct etw_payload p;
     trace_rundown_masks(&p, masks->masks);
     bool on = kgate_enter();
-    const struct trace_system here = header_of(kcpu_this()->current);
-    put(kcpu_this(), 1u << (number - 1), &here, hook, HOOK_VERSION_HEADER, &p);
+    put(kcpu_this(), 1u << (number - 1), NULL, hook, HOOK_VERSION_HEADER, &p);
     kgate_leave(on);
 }
 
@@ -421,8 +420,8 @@ static void put_machine(uint32_t number)
             trace_rundown_processor_numbers(&p, kcpu_count);
         bool on = kgate_enter();
         const struct trace_system here = header_of(kcpu_this()->current);
-        put(kcpu_this(), 1u << (number - 1), &here, hook[i],
-            hook[i] == HOOK_CPU_CONFIG ? HOOK_VERSION_CPU_CONFIG : HOOK_VERSION_PROCESSOR, &p);
+        put(kcpu_this(), 1u << (number - 1), i ? NULL : &here, hook[i],
+            i ? HOOK_VERSION_PROCESSOR : HOOK_VERSION_CPU_CONFIG, &p);
         kgate_leave(on);
     }
 }

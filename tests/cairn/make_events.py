@@ -250,7 +250,8 @@ class Events(Maker):
         yield (0x0B16, 3, bytes(12) + wide("ID") + wide("Thing") + wide("My thing") + wide(r"\Device\1"),
                "plug and play device",
                r"DeviceID=ID, DeviceDescription=Thing, FriendlyName=My thing, PdoName=\Device\1")
-        yield 0x0B18, 2, n("<IQQ", 2, 3, 12), "NUMA nodes", "NodeCount=2, NodeMap=0x3 0xc"
+        groups = p(3) + n("<4H", 0, 0, 0, 0) + p(12) + n("<4H", 1, 0, 0, 0)
+        yield 0x0B18, 2, n("<I", 2) + groups, "NUMA nodes", "NodeCount=2, NodeMap=0:0x3 1:0xc"
         yield (0x0B19, 2, wide("Maker") + wide("Model") + wide("1/2/2026") + wide("9"), "platform",
                "SystemManufacturer=Maker, SystemProductName=Model, BiosDate=1/2/2026, BiosVersion=9")
         yield 0x0B0E, 2, bytes(40), "video", None
@@ -288,7 +289,8 @@ class Events(Maker):
                "IRQAffinity=0xff, IRQGroup=1, IRQNum=9, DeviceDescription=Clock")
         yield (0x0B1A, 2, struct.pack("<I", 2) + self.pointer(3) + self.pointer(4), "processor groups",
                "GroupCount=2, Affinity=0x3 0x4")
-        yield 0x0B1B, 2, struct.pack("<4I", 3, 7, 8, 9), "processor numbers", "ProcessorCount=3, ProcessorNumber=7 8 9"
+        yield (0x0B1B, 2, struct.pack("<IHBBHBBHBB", 3, 0, 1, 0, 0, 63, 0, 1, 0, 0), "processor numbers",
+               "ProcessorCount=3, ProcessorNumber=0:1 0:63 1:0")
         cpu = struct.pack("<IIIII", 1, 2, 3, 4, 5) + chars("PC", 256) + chars("", 134) + self.pointer(6)
         yield (0x0B0A, 3, cpu + self.pointer(7) + struct.pack("<HHHBBI", 9, 6, 0x5E03, 1, 1, 2400), "CPU configuration",
                "MHz=1, NumberOfProcessors=2, MemSize=3, PageSize=4, AllocationGranularity=5, ComputerName=PC, "

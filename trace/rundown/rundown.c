@@ -118,8 +118,10 @@ void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus)
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus)
 {
     begin(p, &cpus, sizeof(cpus));
-    for (uint32_t i = 0; i < cpus; i++)
-        add(p, &i, sizeof(i));
+    for (uint32_t i = 0; i < cpus; i++) {
+        const uint32_t number = ETW_PROCESSOR_NUMBER(i);
+        add(p, &number, sizeof(number));
+    }
 }
 
 void trace_rundown_profile_interval(struct etw_payload *p, uint32_t new_interval, uint32_t old_interval)

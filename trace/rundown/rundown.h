@@ -6,7 +6,7 @@
  *
  * Sources: Microsoft's MOF classes Process_TypeGroup1, Thread_TypeGroup1, Image_Load and SystemConfig_V3_* (Microsoft
  * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK); NTWMI.H's
- * types as System Informer's phnt has them; which header an event has, from traces of Windows 6.2 and 10. Group and
+ * types as System Informer's phnt has them; which header an event has, from traces of builds 7600 to 26100. Group and
  * type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
  * docs/reference/format.md says when each is written.
  */
@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ================================================================ group 00: the session's head */
+/* ================================================================ group 00: the session's head; PERFINFO header */
 
-#define HOOK_HEADER_EXTENSION 0x0005u /* ETW_KERNEL_HEADER_EXTENSION: the masks from now on; SYSTEM header */
-#define HOOK_RUNDOWN_COMPLETE 0x0008u /* no payload; PERFINFO header */
+#define HOOK_HEADER_EXTENSION 0x0005u /* ETW_KERNEL_HEADER_EXTENSION: the masks from now on; a file's first: SYSTEM */
+#define HOOK_RUNDOWN_COMPLETE 0x0008u /* no payload */
 #define HOOK_GROUP_MASKS_END  0x0020u /* as 0005H: the masks up to now */
 #define HOOK_VERSION_HEADER   2u      /* of these three */
 
@@ -125,11 +125,11 @@ _Static_assert(sizeof(struct etw_image) == 0x38, "Image_V3_Load");
 _Static_assert(offsetof(struct etw_image, process_id) == 0x10, "Image_V3_Load.ProcessId");
 _Static_assert(offsetof(struct etw_image, default_base) == 0x20, "Image_V3_Load.DefaultBase");
 
-/* ================================================================ group 0B: the machine; SYSTEM header */
+/* ================================================================ group 0B: the machine */
 
-#define HOOK_CPU_CONFIG         0x0B0Au
-#define HOOK_PROCESSOR_GROUP    0x0B1Au
-#define HOOK_PROCESSOR_NUMBER   0x0B1Bu
+#define HOOK_CPU_CONFIG         0x0B0Au /* SYSTEM header */
+#define HOOK_PROCESSOR_GROUP    0x0B1Au /* PERFINFO header */
+#define HOOK_PROCESSOR_NUMBER   0x0B1Bu /* PERFINFO header */
 #define HOOK_VERSION_CPU_CONFIG 3u
 #define HOOK_VERSION_PROCESSOR  2u /* of the other two */
 
@@ -198,6 +198,8 @@ void trace_rundown_cpu_config(struct etw_payload *p, const struct etw_cpu_config
 /* Windows' processor groups: of 64 CPUs each, the last one of what is left. Those of `group`, bit i: its CPU i. */
 #define TRACE_GROUP_CPUS 64u
 uint64_t trace_rundown_group(uint32_t cpus, uint32_t group);
+/* PROCESSOR_NUMBER: group 2 bytes, the CPU's number in it 1, reserved 1. */
+#define ETW_PROCESSOR_NUMBER(cpu) ((cpu) / TRACE_GROUP_CPUS | (cpu) % TRACE_GROUP_CPUS << 16)
 /* The groups, each with its CPUs; and the numbers of all CPUs. `cpus`: 1..MAX_CPUS. */
 void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus);
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus);

@@ -27,7 +27,7 @@ static void put_masks(struct script *s, uint64_t *tsc, uint16_t hook, const stru
 {
     struct etw_payload p;
     trace_rundown_masks(&p, masks->masks);
-    put(s, tsc, 0, &teller, hook, HOOK_VERSION_HEADER, &p);
+    put(s, tsc, 0, NULL, hook, HOOK_VERSION_HEADER, &p);
 }
 
 static void put_process(struct script *s, uint64_t *tsc, uint16_t hook, uint32_t pid, const char *name)

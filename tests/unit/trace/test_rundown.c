@@ -132,11 +132,13 @@ static void machine(void **state)
     trace_rundown_processor_group(&p, 256);
     assert_int_equal(p.size, 4 + 4 * 8);
     assert_true(trace_rundown_group(128, 1) == UINT64_MAX && trace_rundown_group(128, 2) == 0);
-    static const uint8_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
+    static const uint8_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0};
     trace_rundown_processor_numbers(&p, 3);
     SAME(numbers);
+    static const uint8_t last[] = {3, 0, 63, 0}; /* of group 3 */
     trace_rundown_processor_numbers(&p, 256);
     assert_int_equal(p.size, 4 + 4 * 256);
+    assert_memory_equal(p.bytes + p.size - sizeof(last), last, sizeof(last));
 }
 
 static void interval(void **state)

@@ -166,17 +166,11 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, size
 
 /* ---- the kernel's buffers --------------------------------------------------------------------------------------- */
 
-void cairn_etl_plain_masks(const struct cairn_etl_export *x, uint8_t payload[sizeof(struct etw_header_extension)])
+/* Whether it is the kernel's first 0005H, which is behind the file's header. */
+static bool is_extension(const struct cairn_etl_export *x, const struct cairn_event *e, uint32_t cpu)
 {
-    struct etw_header_extension e;
-    struct perfinfo_groupmask groups;
-    memcpy(&e, payload, sizeof(e));
-    memcpy(&groups, e.group_masks, sizeof(groups));
-    groups.masks[PERF_CAIRN_MARK >> PERF_MASK_SHIFT] = 0; /* Cairn's own groups are all there */
-    if (x->log->session.full)
-        cairn_etl_group_remove(&groups, PERF_COMPACT_CSWITCH);
-    memcpy(e.group_masks, &groups, sizeof(groups));
-    memcpy(payload, &e, sizeof(e));
+    return x->has_extension && e->hook == HOOK_HEADER_EXTENSION && cpu == x->extension_cpu &&
+           e->piece == x->extension_piece && e->time == x->extension_time;
 }
 
 /* An event as it is, or as Windows would have written it. */
@@ -185,34 +179,12 @@ static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, u
     const uint8_t *p = e->payload - e->head;
     uint8_t plain[UINT16_MAX + 1];
     uint32_t size = e->head + e->size;
-    if (x->strict && cairn_event_decoded(e) && e->hook != HOOK_CONTEXTSWAP && e->hook != HOOK_CONTEXTSWAP_BATCH) {
-        x->own_events++;
-        return;
-    }
-    if (x->strict && e->hook == HOOK_CONTEXTSWAP_BATCH && x->log->session.full) {
-        x->doubled++;
-        return;
-    }
-    if (x->strict && x->has_extension && e->hook == HOOK_HEADER_EXTENSION && cpu == x->extension_cpu &&
-        e->piece == x->extension_piece && e->time == x->extension_time)
-        return; /* it is behind the file's header already */
-    if (x->strict && (e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END) &&
-        e->size >= sizeof(struct etw_header_extension)) {
-        memcpy(plain, p, size);
-        cairn_etl_plain_masks(x, plain + e->head);
+    if (x->strict) {
         p = plain;
+        size = is_extension(x, e, cpu) ? 0 : cairn_etl_plain(x, e, plain);
     }
-    if (x->strict && e->hook == HOOK_CONTEXTSWAP_BATCH && e->has_pebs_index) {
-        struct perfinfo_trace_header h;
-        memcpy(&h, p, sizeof(h));
-        size -= 8;
-        h.marker &= ~PERFINFO_ITEM_PEBS_INDEX;
-        h.size = (uint16_t)size;
-        memcpy(plain, &h, sizeof(h));
-        memcpy(plain + sizeof(h), e->payload, size - sizeof(h));
-        p = plain;
-        x->stamps++;
-    }
+    if (!size)
+        return;
     if (!*begun)
         cairn_etl_begin(&x->writer, cpu);
     *begun = true;

@@ -29,8 +29,12 @@ struct cairn_etl_export {
 void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, bool strict);
 void cairn_etl_export_free(struct cairn_etl_export *x);
 
-/* The groups of a 0005H or 0020H without Cairn's own, and without that of the batches where these are left out. */
-void cairn_etl_plain_masks(const struct cairn_etl_export *x, uint8_t payload[sizeof(struct etw_header_extension)]);
+/* Strict (plain.c). The groups of a 0005H or 0020H without Cairn's own, and without that of the batches where these are
+ * left out. */
+void cairn_etl_plain_masks(const struct cairn_etl_export *x, struct etw_header_extension *masks);
+/* Writes the event, header and all, as Windows would have written it. Its bytes; 0: Windows has no such event, which
+ * is counted. */
+uint32_t cairn_etl_plain(struct cairn_etl_export *x, const struct cairn_event *e, uint8_t to[UINT16_MAX + 1]);
 
 /* Parts of cairn_etl_export (rundown.c): the file's header event, the masks right after it, and the events before and
  * after those of the log. */

@@ -122,7 +122,7 @@ static void add_groups(struct perfinfo_groupmask *groups, const struct cairn_log
         }
 }
 
-static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, bool on)
+static struct etw_header_extension make_masks(const struct cairn_etl_export *x, bool on)
 {
     const struct cairn_session *s = &x->log->session;
     struct etw_header_extension e = {.version = windows(x->log)->events};
@@ -138,7 +138,13 @@ static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, b
             cairn_etl_group_remove(&groups, PERF_COMPACT_CSWITCH);
     }
     memcpy(e.group_masks, groups.masks, sizeof(e.group_masks));
-    cairn_etl_system(&x->writer, hook, HOOK_VERSION_HEADER, time, 0, KERNEL_PROCESS, &e, sizeof(e));
+    return e;
+}
+
+static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, bool on)
+{
+    const struct etw_header_extension e = make_masks(x, on);
+    cairn_etl_perfinfo(&x->writer, hook, HOOK_VERSION_HEADER, time, &e, sizeof(e));
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
@@ -176,9 +182,9 @@ static void put_machine(struct cairn_etl_export *x, int64_t time)
     trace_rundown_cpu_config(&p, &c, "CAIRN");
     put(x, HOOK_CPU_CONFIG, HOOK_VERSION_CPU_CONFIG, time, &p);
     trace_rundown_processor_group(&p, log->cpus);
-    put(x, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, &p);
+    cairn_etl_perfinfo(&x->writer, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, p.bytes, p.size);
     trace_rundown_processor_numbers(&p, log->cpus);
-    put(x, HOOK_PROCESSOR_NUMBER, HOOK_VERSION_PROCESSOR, time, &p);
+    cairn_etl_perfinfo(&x->writer, HOOK_PROCESSOR_NUMBER, HOOK_VERSION_PROCESSOR, time, p.bytes, p.size);
 }
 
 /* ---- processes, threads, the image ------------------------------------------------------------------------------ */
@@ -255,18 +261,16 @@ static void put_complete(struct cairn_etl_export *x, int64_t time)
         cairn_etl_perfinfo(&x->writer, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, time, NULL, 0);
 }
 
+/* The only one of its kind with a SYSTEM header. */
 void cairn_etl_put_extension(struct cairn_etl_export *x)
 {
-    uint8_t plain[sizeof(x->extension)];
-    if (!x->has_extension) {
-        put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
-        return;
-    }
-    memcpy(plain, x->extension, sizeof(plain));
-    if (x->strict)
-        cairn_etl_plain_masks(x, plain);
-    cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, plain,
-                     sizeof(plain));
+    struct etw_header_extension e = make_masks(x, true);
+    if (x->has_extension)
+        memcpy(&e, x->extension, sizeof(e));
+    if (x->has_extension && x->strict)
+        cairn_etl_plain_masks(x, &e);
+    cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &e,
+                     sizeof(e));
 }
 
 void cairn_etl_put_start(struct cairn_etl_export *x)

@@ -43,8 +43,8 @@ static void tell(const char *path, const struct cairn_etl_export *x)
     if (x->streams)
         printf("added: %" PRIu64 " events of Cairn's own with the log's text and truth\n", x->streams);
     if (x->strict)
-        printf("left out: Cairn's own events (%" PRIu64 "), PEBS indexes of 0525H (%" PRIu64 "), 0525H whose\n"
-               "  switches 0524H has too (%" PRIu64 "), the log's text except names, the truth\n",
+        printf("left out: Cairn's own events (%" PRIu64 "), PEBS indexes (%" PRIu64 "), 0525H whose switches\n"
+               "  0524H has too (%" PRIu64 "), the log's text except names, the truth\n",
                x->own_events, x->stamps, x->doubled);
     if (x->strict && cairn_slice_is(every, "1"))
         printf("note: every release of a spin lock was an event (spinlock.every=1), which no\n"

@@ -18,6 +18,7 @@
  *   @        a time of the session's clock    r       a time of the performance counter's units
  *   z wN     UTF-16 up to its 0, of N characters      g  a GUID
  *   a A P    an address of IPv4, of IPv6, a port      *K all that is left, each of kind K
+ *   N G      a processor as group:number, a group's processors as group:mask
  */
 #define DISK      "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:p Irp:p HighResResponseTime:r"
 #define FLUSH     "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p"
@@ -120,10 +121,10 @@ static const struct row {
     {0x0B16, 0x0B16, 3, 3, "-12 " DEVICE},
     {0x0B16, 0x0B16, 4, 4, "ClassGuid:g -8 " DEVICE " ServiceName:z"},
     {0x0B16, 0x0B16, 5, 5, "ClassGuid:g -8 DevStatus:x DevProblem:4 " DEVICE " ServiceName:z"},
-    {0x0B18, 0x0B18, 2, 2, "NodeCount:4 NodeMap:*X"},
+    {0x0B18, 0x0B18, 2, 2, "NodeCount:4 NodeMap:*G"},
     {0x0B19, 0x0B19, 2, 2, "SystemManufacturer:z SystemProductName:z BiosDate:z BiosVersion:z"},
     {0x0B1A, 0x0B1A, 2, 2, "GroupCount:4 Affinity:*p"},
-    {0x0B1B, 0x0B1B, 2, 2, "ProcessorCount:4 ProcessorNumber:*4"},
+    {0x0B1B, 0x0B1B, 2, 2, "ProcessorCount:4 ProcessorNumber:*N"},
     {0x0B1C, 0x0B1C, 2, 2, "MachineDPI:4 UserDPI:4"},
     {0x1820, 0x1820, 2, 2, STACK_OF " Stack:S"},
     {0x1822, 0x1824, 2, 2, STACK_KEY},
@@ -216,11 +217,35 @@ static struct cairn_value_type type_of(char kind, unsigned pointer)
     }
 }
 
-static void tell_list(struct reading *r, const char *name, struct cairn_value_type type)
+/* PROCESSOR_NUMBER. Kernels of Cairn up to version 0.3.0 wrote the CPU's bare number, behind a SYSTEM header. */
+static void show_processor(char *out, const struct reading *r, uint32_t number)
+{
+    const bool cairn = r->log->own || (r->log->etl && r->log->etl->cairn);
+    if (cairn && r->event->header == ETL_SYSTEM64)
+        number = ETW_PROCESSOR_NUMBER(number);
+    snprintf(out, CAIRN_VALUE_TEXT_MOST, "%u:%u", number & 0xFFFF, number >> 16 & 0xFF);
+}
+
+/* An element of a list. False: the payload is too short. */
+static bool take_element(char out[CAIRN_VALUE_TEXT_MOST], struct reading *r, char kind)
+{
+    const unsigned pointer = r->event->pointer;
+    if (kind != 'N' && kind != 'G')
+        return cairn_value_take(out, &r->payload, type_of(kind, pointer));
+    const uint8_t *p = cairn_bytes_take(&r->payload, kind == 'N' ? 4 : pointer + 8); /* GROUP_AFFINITY: mask first */
+    if (p && kind == 'N')
+        show_processor(out, r, cairn_get32(p));
+    else if (p)
+        snprintf(out, CAIRN_VALUE_TEXT_MOST, "%u:0x%" PRIx64, cairn_get16(p + pointer),
+                 pointer == 8 ? cairn_get64(p) : cairn_get32(p));
+    return p;
+}
+
+static void tell_list(struct reading *r, const char *name, char kind)
 {
     char all[CAIRN_VALUE_TEXT_MOST] = "", one[CAIRN_VALUE_TEXT_MOST];
     size_t n = 0;
-    for (unsigned i = 0; i < LIST_MOST && n + 32 < sizeof(all) && cairn_value_take(one, &r->payload, type); i++)
+    for (unsigned i = 0; i < LIST_MOST && n + 32 < sizeof(all) && take_element(one, r, kind); i++)
         n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%.24s", i ? " " : "", one);
     if (r->payload.size && n + 32 < sizeof(all))
         snprintf(all + n, sizeof(all) - n, " ...");
@@ -244,7 +269,7 @@ static bool tell_field(struct reading *r, const char *name, const char *kind)
         tell_stack(r, name);
         return true;
     case '*':
-        tell_list(r, name, type_of(kind[1], r->event->pointer));
+        tell_list(r, name, kind[1]);
         return true;
     case 'w': {
         const uint32_t bytes = 2 * (uint32_t)strtoul(kind + 1, NULL, 10);
