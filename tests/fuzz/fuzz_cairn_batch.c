@@ -26,7 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     struct cairn_piece piece = {.data = bytes, .size = space, .hole = CAIRN_NO_HOLE};
     static struct cairn_log log;
+    static struct cairn_cpu cpu;
     memset(&log, 0, sizeof(log));
+    memset(&cpu, 0, sizeof(cpu));
+    log.cpu = &cpu;
     log.session.maximum_wait_reason = CCSWAP_MAXIMUM_WAIT_REASON;
     log.cpu[0].pieces = &piece;
     log.cpu[0].piece_count = 1;

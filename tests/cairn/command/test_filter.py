@@ -280,7 +280,7 @@ def test_a_log_that_has_lost_its_cpus():
 
 
 @pytest.mark.parametrize("arguments, status, word", [
-    (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 255, as in 0,2-3"),
+    (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 2047, as in 0,2-3"),
     (["dump", "--cpu", "2-1", LOG], 2, "must be numbers"),
     (["dump", "--cpu", "", LOG], 2, "must be numbers"),
     (["dump", "--cpu", "0-7", LOG], 2, "this trace has 2 CPUs, numbered from 0"),

@@ -90,6 +90,7 @@ static int begin(void **state)
     };
     struct scene *s = calloc(1, sizeof(*s));
     s->log = calloc(1, sizeof(*s->log));
+    s->log->cpu = calloc(1, sizeof(*s->log->cpu));
     memcpy(s->symbols, symbols, sizeof(symbols));
     s->log->text.symbols.items = s->symbols;
     s->log->text.symbols.count = 5;
@@ -105,6 +106,7 @@ static int end(void **state)
 {
     struct scene *s = *state;
     cairn_branches_free(&s->cache);
+    free(s->log->cpu);
     free(s->log);
     free(s);
     return 0;

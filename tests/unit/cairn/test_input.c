@@ -192,6 +192,7 @@ static void unchecked(void **state)
         memcpy(exactly, b.data, b.size);
         struct cairn_piece piece = {.data = exactly, .size = b.size, .hole = CAIRN_NO_HOLE};
         log->frames.input = &input;
+        log->cpu = calloc(1, sizeof(*log->cpu));
         log->cpu[0].pieces = &piece;
         log->cpu[0].piece_count = 1;
         log->cpu[0].tail = CAIRN_NO_HOLE;
@@ -204,6 +205,7 @@ static void unchecked(void **state)
         assert_int_equal(input.error, good ? 0 : -ESTALE);
         free(c);
         free(exactly);
+        free(log->cpu);
         free(log);
     }
 }

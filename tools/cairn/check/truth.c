@@ -211,8 +211,8 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
 static void compare_loss(struct cairn_check *check, bool compact)
 {
     const struct cairn_log *log = check->log;
-    uint64_t missing[MAX_CPUS], all = 0, lost = 0, overwritten = 0;
-    uint64_t within[MAX_CPUS], all_within = 0; /* lost, at most, in a switch that the panic stopped: no truth */
+    uint64_t missing[CAIRN_CPUS_MOST], all = 0, lost = 0, overwritten = 0;
+    uint64_t within[CAIRN_CPUS_MOST], all_within = 0; /* lost, at most, in a switch that the panic stopped: no truth */
     bool complete = check->whole && log->has_end;
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu_end *e = &log->cpu[n].end;

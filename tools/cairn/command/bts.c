@@ -292,8 +292,8 @@ static bool wanted(const struct cairn_bts_drain *d, uint32_t cpu)
 struct stints { /* those that are wanted */
     struct stint *items;
     size_t count, room;
-    bool any;                   /* there are others, at least */
-    uint64_t missing[MAX_CPUS]; /* drains whose numbers are */
+    bool any;                          /* there are others, at least */
+    uint64_t missing[CAIRN_CPUS_MOST]; /* drains whose numbers are */
 };
 
 static void read_stints(struct stints *all, struct reader *r, uint32_t cpu)

@@ -296,7 +296,7 @@ static int show(const struct cairn_log *log)
         return status;
     bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
     cairn_pmc_names(&d.pmc_names, log);
-    d.pmc_last = cairn_alloc(MAX_CPUS * sizeof(*d.pmc_last));
+    d.pmc_last = cairn_alloc(CAIRN_CPUS_MOST * sizeof(*d.pmc_last));
     print_all(&d, compact);
     free(d.pmc_last);
     cairn_elf_close(d.elf);

@@ -7,7 +7,7 @@
 bool cairn_next(const struct cairn_log *log, unsigned number, char *out, size_t size)
 {
     bool drains = false, records = false, branches = false, locks = false, probed = false;
-    uint32_t life = MAX_CPUS;
+    uint32_t life = CAIRN_CPUS_MOST;
     char one_life[32];
     for (uint32_t c = log->cpus; c-- > 0;) {
         const struct cairn_cpu *cpu = &log->cpu[c];
@@ -29,7 +29,7 @@ bool cairn_next(const struct cairn_log *log, unsigned number, char *out, size_t 
         {"stat", !log->report},
         {"check", !log->report},
         {"ds", drains},
-        {one_life, life != MAX_CPUS},
+        {one_life, life != CAIRN_CPUS_MOST},
         {"profile", records},
         {"bts", branches},
         {"locks", locks},

@@ -65,7 +65,7 @@ struct profile {
     uint64_t records, left_out, doubtful; /* counted; of other threads or counters; without a thread */
     uint64_t after;                       /* of the records: they name the instruction behind theirs */
     uint64_t mixed;                       /* of several counters, nobody knows of which */
-    uint64_t counters[MAX_CPUS];          /* that any record counted is of */
+    uint64_t counters[CAIRN_CPUS_MOST];   /* that any record counted is of */
 };
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */

@@ -242,7 +242,7 @@ static bool from_bts(struct cairn_callstack *stack, struct cairn_branches *branc
 
 void cairn_branches_free(struct cairn_branches *branches)
 {
-    for (uint32_t c = 0; c < MAX_CPUS; c++) {
+    for (uint32_t c = 0; c < CAIRN_CPUS_MOST; c++) {
         if (!branches->cpu[c])
             continue;
         cairn_bts_group_free(&branches->cpu[c]->group);

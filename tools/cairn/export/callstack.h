@@ -21,7 +21,7 @@ struct cairn_callstack {
 };
 
 struct cairn_branches { /* BTS records of each CPU, as far as its records have come. Zeroed: none */
-    struct cairn_branches_cpu *cpu[MAX_CPUS];
+    struct cairn_branches_cpu *cpu[CAIRN_CPUS_MOST];
 };
 void cairn_branches_free(struct cairn_branches *branches);
 

@@ -14,13 +14,14 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/frame/deframe.h"
+#include "tools/cairn/log/cpu.h"
 
 #define LINKS_MOST 40 /* as Linux follows */
 #define NAMES_MOST 100
 
 static struct {
     char *is, *becomes; /* becomes NULL: a folder */
-} parts[MAX_CPUS + 2];
+} parts[CAIRN_CPUS_MOST + 2];
 static volatile sig_atomic_t count; /* of the parts that are told apart, so that a handler may remove them */
 
 /* ---- when the process ends -------------------------------------------------------------------------------------- */

@@ -12,6 +12,10 @@
 #include "trace/wire/spinlock.h"
 #include "trace/wire/truth.h"
 
+/* CPUs of a log, at most: a kernel of Cairn has MAX_CPUS, and Windows' buffers have 11 bits for the number of theirs.
+ */
+#define CAIRN_CPUS_MOST 2048u
+
 /* ---- holes: where a CPU's stream is not continuous -------------------------------------------------------------- */
 
 enum cairn_hole_kind {
@@ -30,6 +34,7 @@ enum cairn_maybe {
     CAIRN_MAYBE_COUNTED, /* events or buffers were lost, nobody knows where */
     CAIRN_MAYBE_MISSING, /* of an ETL file: its buffers' sequence numbers leave some out, nobody knows of which CPU */
     CAIRN_MAYBE_UNREAD,  /* the same: a buffer cannot be read, nobody knows of which CPU */
+    CAIRN_MAYBE_OLDER,   /* the same: before the first, as the file keeps only newer buffers */
 };
 
 struct cairn_hole {

@@ -202,22 +202,34 @@ static uint32_t find_sessions(const struct cairn_log *log)
     return found;
 }
 
-static void free_session(struct cairn_log *log)
+/* Those that may have been used. */
+static uint32_t cpus_of(const struct cairn_log *log)
 {
-    for (uint32_t c = 0; c < MAX_CPUS; c++) {
-        free(log->cpu[c].holes.items);
-        cairn_records_free(&log->cpu[c].indexing.records);
-        free(log->cpu[c].indexing.epochs.items);
-        free(log->cpu[c].locks.configs.items);
-        free(log->cpu[c].truth.items);
-        free(log->cpu[c].acks.items);
-        free(log->cpu[c].told.items);
-        for (size_t i = 0; i < log->cpu[c].held.count; i++)
-            free(log->cpu[c].held.items[i]);
-        free(log->cpu[c].held.items);
-        free(log->cpu[c].pieces);
+    return !log->cpu ? 0 : log->cpus > MAX_CPUS ? log->cpus : MAX_CPUS;
+}
+
+static void free_cpus(struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < cpus_of(log); c++) {
+        struct cairn_cpu *cpu = &log->cpu[c];
+        free(cpu->holes.items);
+        cairn_records_free(&cpu->indexing.records);
+        free(cpu->indexing.epochs.items);
+        free(cpu->locks.configs.items);
+        free(cpu->truth.items);
+        free(cpu->acks.items);
+        free(cpu->told.items);
+        for (size_t i = 0; i < cpu->held.count; i++)
+            free(cpu->held.items[i]);
+        free(cpu->held.items);
+        free(cpu->pieces);
     }
-    memset(log->cpu, 0, sizeof(log->cpu));
+}
+
+static void begin_session(struct cairn_log *log)
+{
+    free_cpus(log);
+    memset(log->cpu, 0, cpus_of(log) * sizeof(*log->cpu));
     log->cpus = log->bad_frames = log->bad_pieces = log->other_sessions = 0;
     log->has_end = log->has_truth = false;
 }
@@ -291,7 +303,7 @@ static void index_all(struct cairn_log *log)
 
 void cairn_log_select(struct cairn_log *log, uint32_t number)
 {
-    free_session(log);
+    begin_session(log);
     log->number = number;
     read_streams(log);
     cairn_pieces_place(log);
@@ -327,8 +339,10 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
     log->wait_reasons = choice->maximum_wait_reason;
     cairn_window_init(&first, &log->input);
     const char *start = cairn_window(&first, 0, CAIRN_WINDOW_LEAST, &have);
-    if (cairn_etl_is(start, have))
+    if (cairn_etl_is(start, have)) {
+        log->cpu = cairn_alloc(CAIRN_CPUS_MOST * sizeof(*log->cpu));
         return cairn_etl_read(log, choice, refusal);
+    }
     log->helpers = choice->threads ? choice->threads - 1 : log->input.size >= WORTH_THREADS ? cairn_helpers() : 0;
     cairn_deframe(&log->frames, &log->input, choice->dump, log->helpers, choice->progress);
     if (!log->frames.count || (choice->dump && log->frames.dump != choice->dump)) {
@@ -336,6 +350,7 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
         return log->input.error ? log->input.error : -ENOENT;
     }
     log->own = true;
+    log->cpu = cairn_alloc(MAX_CPUS * sizeof(*log->cpu));
     cairn_text_read(&log->text, &log->frames);
     cairn_mappings_read(&log->maps, &log->text);
     log->sessions = find_sessions(log);
@@ -345,7 +360,8 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
 
 void cairn_log_free(struct cairn_log *log)
 {
-    free_session(log);
+    free_cpus(log);
+    free(log->cpu);
     cairn_etl_free(log->etl);
     free(log->maps.items);
     cairn_text_free(&log->text);

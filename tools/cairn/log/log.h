@@ -52,7 +52,7 @@ struct cairn_log {
     uint32_t wait_reasons;      /* MaximumWaitReason that was asked for; 0: none */
     uint32_t helpers;           /* threads that help whoever reads it (ahead.h) */
     struct cairn_session session;
-    struct cairn_cpu cpu[MAX_CPUS];
+    struct cairn_cpu *cpu;   /* room for all that such a log may have: MAX_CPUS, or CAIRN_CPUS_MOST of an ETL file */
     uint32_t cpus;           /* highest seen + 1, or as the session says */
     uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */

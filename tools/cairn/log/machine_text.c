@@ -400,6 +400,7 @@ int cairn_machine_text_read(struct cairn_log *log, const struct cairn_input *inp
     if (!log->report)
         return -ENOENT;
     log->own = true;
+    log->cpu = cairn_alloc(MAX_CPUS * sizeof(*log->cpu));
     log->cpus = 1;
     const bool emulated = cairn_slice_is(cairn_key(&log->text, "machine.hypervisor"), "TCGTCGTCGTCG") ||
                           cairn_slice_is(cairn_key(&log->text, "probe.0.machine"), "TCG");

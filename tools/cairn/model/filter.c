@@ -22,7 +22,7 @@
 
 static struct {
     const char *cpus, *threads, *from, *until, *reasons; /* as given; NULL: not */
-    bool cpu[MAX_CPUS];
+    bool cpu[CAIRN_CPUS_MOST];
     uint32_t highest_cpu;
     uint64_t from_ns, until_ns;
     bool state[KTHREAD_STATES], reason[UINT8_MAX + 1];
@@ -84,21 +84,22 @@ static bool number(const char *text, uint64_t most, uint64_t *value)
            cairn_slice_u64((struct cairn_slice){text, (uint32_t)strlen(text)}, value) && *value <= most;
 }
 
-_Static_assert(MAX_CPUS == 256, "the text below");
+_Static_assert(CAIRN_CPUS_MOST == 2048, "the text below");
 const char *cairn_filter_cpus(const char *list)
 {
-    static const char must[] = "must be numbers from 0 to 255, as in 0,2-3";
+    static const char must[] = "must be numbers from 0 to 2047, as in 0,2-3";
     char word[WORD];
     bool bad = !*list;
     filter.cpus = list;
     memset(filter.cpu, 0, sizeof(filter.cpu));
     filter.highest_cpu = 0;
     for (const char *at = list; *at && next_word(&at, word, &bad);) {
+        const uint64_t most = CAIRN_CPUS_MOST - 1;
         uint64_t first, last;
         char *dash = strchr(word, '-');
         if (dash)
             *dash = '\0';
-        if (!number(word, MAX_CPUS - 1, &first) || !number(dash ? dash + 1 : word, MAX_CPUS - 1, &last) || last < first)
+        if (!number(word, most, &first) || !number(dash ? dash + 1 : word, most, &last) || last < first)
             return must;
         for (; first <= last; first++)
             filter.cpu[first] = true;

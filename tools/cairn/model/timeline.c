@@ -24,17 +24,28 @@ static void find_help(struct cairn_timeline *t, uint32_t helpers)
         t->lane[i].cursor.ahead = t->ahead;
 }
 
+/* A lane is large, and a file may say that its machine had thousands of CPUs. */
+static bool has_lane(const struct cairn_cpu *cpu)
+{
+    return cpu->piece_count || cpu->tail != CAIRN_NO_HOLE;
+}
+
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
                          bool branches)
 {
+    const uint32_t first = cpu < 0 ? 0 : (uint32_t)cpu, end = cpu < 0 ? log->cpus : first + 1;
     memset(t, 0, sizeof(*t));
-    t->lanes = cpu < 0 ? log->cpus : 1;
+    for (uint32_t c = first; c < end; c++)
+        t->lanes += has_lane(&log->cpu[c]);
     t->filtered = cairn_filter_on();
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
-    for (uint32_t i = 0; i < t->lanes; i++) {
-        cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
+    for (uint32_t c = first, i = 0; c < end; c++) {
+        if (!has_lane(&log->cpu[c]))
+            continue;
+        cairn_lane_init(&t->lane[i], log, c, compact, by);
         if (branches)
             cairn_lane_branches(&t->lane[i]);
+        i++;
     }
     if (log->helpers && t->lanes)
         find_help(t, log->helpers);
@@ -62,7 +73,7 @@ static inline struct cairn_rank play(struct cairn_rank *loser, struct cairn_rank
 
 static void begin_steps(struct cairn_timeline *t)
 {
-    struct cairn_rank winner[2 * MAX_CPUS];
+    struct cairn_rank winner[2 * CAIRN_CPUS_MOST];
     for (t->leaves = 1; t->leaves < t->lanes; t->leaves *= 2)
         ;
     for (uint32_t i = 0; i < t->leaves; i++)
@@ -127,7 +138,7 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run, int64_t ol
     struct cairn_list {
         uint64_t *at;
         uint32_t count;
-    } list[MAX_CPUS + 1];
+    } list[CAIRN_CPUS_MOST + 1];
     uint64_t *to = t->order[0];
     const uint64_t least = (1 - (uint64_t)oldest) << CAIRN_SLICE_BITS;
     uint32_t lists = 0, which = 0;
@@ -171,7 +182,7 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run, int64_t ol
 static bool merge_slice(struct cairn_timeline *t)
 {
     const uint32_t share = t->lanes ? CAIRN_SLICE_ITEMS / t->lanes : 0;
-    uint32_t run[MAX_CPUS], count = 0, from = UINT32_MAX;
+    uint32_t run[CAIRN_CPUS_MOST], count = 0, from = UINT32_MAX;
     int64_t until = INT64_MAX, oldest = INT64_MAX;
     for (uint32_t i = 0; i < t->lanes; i++) {
         const struct cairn_item *next = t->next[i];

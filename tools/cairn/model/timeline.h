@@ -58,22 +58,22 @@ struct cairn_rank {
 struct cairn_timeline {
     const uint64_t *at, *stop; /* left of the slice's order */
     uint32_t lanes;
-    struct cairn_lane *lane;
-    bool filtered;                           /* some items do not pass */
-    const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
+    struct cairn_lane *lane;                        /* of each CPU that has something, in their order */
+    bool filtered;                                  /* some items do not pass */
+    const struct cairn_item *next[CAIRN_CPUS_MOST]; /* of each lane, NULL: it has none */
     /* Of the slice: which lanes have items in it and must look for their next one. */
-    bool sliced, spent[MAX_CPUS];
+    bool sliced, spent[CAIRN_CPUS_MOST];
     const struct cairn_item *item[CAIRN_SLICE_ITEMS];
-    uint64_t order[2][CAIRN_SLICE_ITEMS + 2 * MAX_CPUS];
+    uint64_t order[2][CAIRN_SLICE_ITEMS + 2 * CAIRN_CPUS_MOST];
     /* Item by item, so many times yet: the lane that is first, and a tree of those that have lost to it (Knuth, volume
      * 3, 5.4.1). */
     uint32_t steps, leaves;
     bool stepped; /* the first one's item has been returned */
     uint64_t first;
-    struct cairn_rank loser[MAX_CPUS];
+    struct cairn_rank loser[CAIRN_CPUS_MOST];
     /* Where others help. */
     struct cairn_ahead *ahead;
-    struct cairn_source *source[MAX_CPUS];
+    struct cairn_source *source[CAIRN_CPUS_MOST];
     struct cairn_block *blocks;
 };
 

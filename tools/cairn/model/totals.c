@@ -125,9 +125,9 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
 
 void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by, bool ended)
 {
-    struct cairn_stints stints[MAX_CPUS];
+    struct cairn_stints stints[CAIRN_CPUS_MOST];
     struct cairn_stint rest;
-    bool hole[MAX_CPUS];
+    bool hole[CAIRN_CPUS_MOST];
     int64_t stop = log->session.stop; /* where that is missing: the last switch of all CPUs */
     bool stop_known = log->session.stop_known;
     *t = (struct cairn_totals){.log = log, .compact = cairn_prefers_compact(log)};

@@ -22,9 +22,9 @@ struct cairn_totals {
         size_t count, room;
     } threads; /* at the positions of `by_tid` until they are sorted to be printed */
     struct cairn_map by_tid;
-    uint64_t busy[MAX_CPUS], idle[MAX_CPUS], unknown[MAX_CPUS], switches[MAX_CPUS];
-    uint64_t others[MAX_CPUS];  /* the time of threads that the filter leaves out */
-    struct cairn_total_passed { /* the filter, of the kind of switches that is counted, and of all other things */
+    uint64_t busy[CAIRN_CPUS_MOST], idle[CAIRN_CPUS_MOST], unknown[CAIRN_CPUS_MOST], switches[CAIRN_CPUS_MOST];
+    uint64_t others[CAIRN_CPUS_MOST]; /* the time of threads that the filter leaves out */
+    struct cairn_total_passed {       /* the filter, of the kind of switches that is counted, and of all other things */
         uint64_t events, forms[CAIRN_FORM_EVENT + 1], locks, drains, empty;
         uint64_t live[CAIRN_LIVE_KINDS], hooks[UINT16_MAX + 1]; /* hooks: of the other events */
     } passed;

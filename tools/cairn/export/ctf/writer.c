@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/ctf/ctf.h"
@@ -16,9 +17,9 @@
 #include "trace/wire/spinlock.h"
 
 struct ctf {
-    struct cairn_ctf_stream stream[MAX_CPUS];
-    const struct cairn_hole *counted[MAX_CPUS]; /* the last place where the kernel lost what it counted */
-    bool named;                                 /* the threads are told */
+    struct cairn_ctf_stream stream[CAIRN_CPUS_MOST];
+    const struct cairn_hole *counted[CAIRN_CPUS_MOST]; /* the last place where the kernel lost what it counted */
+    bool named;                                        /* the threads are told */
 };
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
@@ -88,12 +89,27 @@ static bool own(const char *start, size_t size)
     return size >= sizeof(CAIRN_CTF_MARK) - 1 && memcmp(start, CAIRN_CTF_MARK, sizeof(CAIRN_CTF_MARK) - 1) == 0;
 }
 
+#define FILES_BESIDE 16u /* open, beside the streams */
+
+/* A stream of each CPU stays open, and these may be more than files are usually allowed. Where more are not, opening
+ * one says so. */
+static void allow_files(uint32_t cpus)
+{
+    struct rlimit limit;
+    const rlim_t wanted = cpus + FILES_BESIDE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void begin(struct cairn_output *o)
 {
     struct ctf *c = o->state;
     int64_t time;
     const uint64_t begins = cairn_out_begins(o, &time) ? cairn_ctf_clock(cairn_out_ns(o, time)) : 0;
     cairn_ctf_metadata(o);
+    allow_files(o->log->cpus);
     for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++) {
         const struct cairn_cpu *from = &o->log->cpu[cpu];
         struct cairn_ctf_stream *s = &c->stream[cpu];
@@ -300,7 +316,7 @@ static int end(struct cairn_output *o)
 static void free_streams(struct cairn_output *o)
 {
     struct ctf *c = o->state;
-    for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
+    for (uint32_t cpu = 0; cpu < CAIRN_CPUS_MOST; cpu++) {
         if (c->stream[cpu].file)
             fclose(c->stream[cpu].file);
         free(c->stream[cpu].items);

@@ -2,7 +2,6 @@
 /* What the writer of a page collects while it writes the stream (writer.c), for the meta object (meta.c). */
 #pragma once
 
-#include "kernel/lib/limits.h"
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/export/html/html.h"
 #include "tools/cairn/export/record_gaps.h"
@@ -23,7 +22,7 @@ struct cairn_html {
         bool hole;                              /* behind the last switch */
         bool rest_known;                        /* who ran from there to the end */
         struct cairn_record_gaps gaps;
-    } cpu[MAX_CPUS];
+    } cpu[CAIRN_CPUS_MOST];
     struct cairn_thread_colours colours;
     struct {
         uint32_t *items;

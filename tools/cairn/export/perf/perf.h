@@ -156,9 +156,9 @@ struct cairn_perf {
         struct cairn_perf_event *items;
         size_t count, room;
     } events;
-    struct cairn_counters on[MAX_CPUS]; /* what each CPU counted */
-    size_t other;                       /* the event of records whose counter is not known */
-    struct cairn_map queues;            /* of threads that took branches */
+    struct cairn_counters on[CAIRN_CPUS_MOST]; /* what each CPU counted */
+    size_t other;                              /* the event of records whose counter is not known */
+    struct cairn_map queues;                   /* of threads that took branches */
     uint32_t queue_count;
     struct cairn_perf_pending { /* a CPU's drain of branches, not written yet */
         uint8_t *bytes;
@@ -167,7 +167,7 @@ struct cairn_perf {
         int64_t time;
         uint64_t lost; /* 0: none */
         bool any;
-    } pending[MAX_CPUS];
+    } pending[CAIRN_CPUS_MOST];
     uint64_t aux_offset;
 };
 

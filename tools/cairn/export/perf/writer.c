@@ -174,7 +174,7 @@ static int end(struct cairn_output *o)
 static void free_all(struct cairn_output *o)
 {
     struct cairn_perf *p = o->state;
-    for (uint32_t c = 0; c < MAX_CPUS; c++)
+    for (uint32_t c = 0; c < CAIRN_CPUS_MOST; c++)
         free(p->pending[c].bytes);
     cairn_map_free(&p->queues);
     free(p->events.items);

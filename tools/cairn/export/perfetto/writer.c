@@ -43,7 +43,7 @@ struct lane {        /* a CPU's */
 };
 
 struct perfetto {
-    struct lane cpu[MAX_CPUS];
+    struct lane cpu[CAIRN_CPUS_MOST];
     struct cairn_pf_sched sched;
     struct cairn_pf_stacks stacks;
     struct cairn_pf_processes processes;
@@ -347,7 +347,7 @@ static uint64_t lock_track(struct cairn_output *o, uint32_t cpu, int64_t from, i
         i++;
     snprintf(name, sizeof(name), "CPU %" PRIu32 " spin locks", cpu);
     if (i == LANES) {
-        const uint64_t uuid = uuid_of(TRACK_LOCKS, MAX_CPUS, ++s->more_locks);
+        const uint64_t uuid = uuid_of(TRACK_LOCKS, CAIRN_CPUS_MOST, ++s->more_locks);
         put_track(o, uuid, name, false);
         return uuid;
     }

@@ -64,7 +64,7 @@ struct cairn_pf_sched {
         bool lost; /* something, since the last packet; */
         bool hole; /* since the last switch */
         struct cairn_stints stints;
-    } cpu[MAX_CPUS];
+    } cpu[CAIRN_CPUS_MOST];
     bool reasons[UINT8_MAX + 1]; /* written, each by its number and 1 */
 };
 void cairn_pf_sched_begin(struct cairn_output *o, struct cairn_pf_sched *s);
