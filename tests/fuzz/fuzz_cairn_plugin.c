@@ -82,7 +82,7 @@ static bool read_ended(struct cairn_plugin *p, const char *truth, size_t size)
 static void compare(const struct cairn_log *log, void *plugin)
 {
     struct cairn_check check;
-    char why[CAIRN_SHOWN];
+    char why[CAIRN_WHY];
     if (cairn_log_modelled(log))
         return;
     cairn_check_init(&check, log, fuzz_nowhere);

@@ -42,7 +42,7 @@ class Windows(make_etl.Maker):
     def odd(self, time):
         """Who is there at the end, and nothing odd."""
         masks = struct.pack("<8II", 7, 4, 0, 0, 0, 0, 0, 0, 80)
-        yield self.system(0x0020, 2, time, 12, 4, masks)
+        yield self.perfinfo(0x0020, 2, time, masks)
         for pid, name in make_etl.PROCESSES.items():
             if 0x0304 in self.ends:
                 version, payload = self.process(pid, name)
@@ -53,7 +53,7 @@ class Windows(make_etl.Maker):
         for image in ((0, 0x8000_0000, "ntoskrnl.exe"), (900, USER, "explorer.exe"), *self.images):
             if 0x1404 in self.ends:
                 yield self.at(0x1404, 3, time, self.image(*image))
-        yield self.system(0x0005, 2, time, 12, 4, bytes(32) + masks[32:])
+        yield self.perfinfo(0x0005, 2, time, bytes(32) + masks[32:])
 
     def schedule(self, cpu):
         return super().schedule(cpu) if self.with_switches else iter(())

@@ -82,7 +82,7 @@ void cairn_batches_next(struct cairn_batches *w, const struct cairn_event *e)
     cairn_cursor_begin(&c, w->check->log, &alone, true);
     w->check->compared[CAIRN_RULE_BATCHES]++;
     if (w->has_last && first < w->last)
-        FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins earlier than the previous switch");
+        cairn_check_backwards(w->check, w->n, first, "a batch begins earlier than the previous switch");
     while (cairn_cursor_next(&c, &sw)) {
         uint64_t delta = (uint64_t)sw.time - (uint64_t)time;
         w->check->compared[CAIRN_RULE_TIMES]++;
@@ -105,12 +105,12 @@ void cairn_batches_next(struct cairn_batches *w, const struct cairn_event *e)
         bytes += ccswap_record_bytes(sw.form);
         time = sw.time;
     }
-    if (!records)
+    if (!records && own)
         FAIL(w, CAIRN_RULE_BATCHES, &first, "no record in it");
     if (own)
         check_table(w, &b, used, first);
     if (e->time < time)
-        FAIL(w, CAIRN_RULE_TIMES, &e->time, "batch written before its last switch");
+        cairn_check_backwards(w->check, w->n, e->time, "batch written before its last switch");
     if (w->has_drain && first < w->drain)
         FAIL(w, CAIRN_RULE_EPOCHS, &first, "a batch that began before the drain was written after it");
     w->open = w->has_last = true;

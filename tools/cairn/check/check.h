@@ -45,6 +45,14 @@ enum cairn_rule {
     CAIRN_RULES,
 };
 
+/* Why it is not checked who is told of: sound Windows may have written the file. */
+enum cairn_unlisted {
+    CAIRN_UNLISTED_START,   /* there is no list of what was there when the session began */
+    CAIRN_UNLISTED_IDLE,    /* a thread of the idle process: only the list of the end has it */
+    CAIRN_UNLISTED_CROSSED, /* it began or ended while a list was made, or the session began */
+    CAIRN_UNLISTED
+};
+
 struct cairn_check {
     const struct cairn_log *log;
     FILE *out;                         /* for failures; NULL: only count them */
@@ -52,14 +60,15 @@ struct cairn_check {
     bool whole;                        /* nothing of the log is missing: counts can be compared */
     const struct cairn_plugin *plugin; /* of a log whose processor was QEMU with qemu-ds; NULL: unknown what it did */
     const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
-    uint64_t rundown_unknown; /* processes, threads, images of which that is not checked, though it is of others */
+    uint64_t unlisted[CAIRN_UNLISTED]; /* processes, threads, images of which that is not checked, though of others */
+    uint64_t backwards;                /* places where time goes back, as a sound file of Windows may have them */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
-    uint64_t closed[MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
+    uint64_t closed[CAIRN_CPUS_MOST][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
     uint64_t truth_missing;                           /* switches of the truth that are not in the trace: loss */
     uint64_t uncompared_switches, uncompared_records; /* in the trace, without truth to compare with */
-    bool unfinished[MAX_CPUS]; /* stopped by a panic within its last switch, before the truth of it */
+    bool unfinished[CAIRN_CPUS_MOST]; /* stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
     uint64_t wordless; /* records with truth, but not of their words */
     uint64_t untimed;  /* records without a TSC */
@@ -145,6 +154,10 @@ void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 void cairn_check_locks(struct cairn_check *check, uint32_t cpu);
 void cairn_check_items(struct cairn_check *check, uint32_t cpu);
 void cairn_check_maps(struct cairn_check *check);
+/* Time goes back on a CPU, as `how` says: a failure, unless a sound file of Windows may have that. */
+void cairn_check_backwards(struct cairn_check *check, uint32_t cpu, int64_t time, const char *how);
+/* Why it may; NULL: it may not. */
+const char *cairn_check_may_go_back(const struct cairn_log *log);
 
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {
@@ -185,8 +198,9 @@ enum cairn_word {
     CAIRN_WORDS
 };
 const char *cairn_word_text(enum cairn_word word);
+#define CAIRN_WHY 320u
 /* *why: what keeps it from a better word; empty where it is verified, or has failed. */
-enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_SHOWN]);
+enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_WHY]);
 /* Whether it is worth a line: what it is about is in the log, or belongs there. */
 bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule);
 

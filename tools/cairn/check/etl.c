@@ -7,11 +7,15 @@
  *
  * A session may begin without the first of these lists (DCStart), for all kinds or for images of processes. Then a
  * thing that existed before is first named when it ends or is left; for its kind nothing is checked there.
+ *
+ * A rule fails only where no sound Windows can have written the file. What one may have is left out, and told with its
+ * reason (enum cairn_unlisted).
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/number_map.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/rundown.h"
@@ -19,6 +23,8 @@
 #include "trace/groups.h"
 
 #define FAIL(check, i, ...) cairn_fail(check, CAIRN_RULE_RUNDOWN, -1, &(i)->time, __VA_ARGS__)
+
+#define IDLE_PROCESS 0u
 
 enum phase { OFF, BEGINNING, RUNNING, ENDING };
 enum what { MASKS = CAIRN_TOLD_OTHER, MASKS_END, COMPLETE }; /* beside those of enum cairn_told_what */
@@ -54,8 +60,19 @@ struct story {
     struct {
         uint32_t process, stretch; /* 0: of none */
         bool told;
-    } asked;          /* image_told_start, of whom last */
-    uint64_t unknown; /* not checked: nothing told who was there when the session began */
+    } asked; /* image_told_start, of whom last */
+    struct {
+        struct stranger *items;
+        size_t count, room;
+    } strangers;
+    struct cairn_map by_tid; /* their positions */
+};
+
+struct stranger { /* a thread that runs and that no event tells of */
+    uint64_t runs;
+    int64_t first, last; /* when */
+    uint32_t tid, cpu;   /* cpu: of the first */
+    bool dies;           /* by the last */
 };
 
 /* ---- what the file tells ---------------------------------------------------------------------------------------- */
@@ -240,15 +257,24 @@ static bool image_told_start(struct story *s, const struct item *image)
 struct life {
     const struct item *began; /* NULL: not there */
     bool told;                /* by the rundown, in this life */
+    bool ended;               /* its last event but the rundown's says so */
     bool left;                /* at the end */
 };
+
+static void leave_out(struct cairn_check *check, enum cairn_unlisted why)
+{
+    check->unlisted[why]++;
+}
 
 /* The end of the part in which the last events were. */
 static void finish(struct cairn_check *check, const struct story *s, struct life *l, const struct item *last)
 {
     char who[CAIRN_SHOWN];
     const struct part *p = last->stretch ? &s->parts[last->class].items[last->stretch - 1] : NULL;
-    if (p && l->began && p->over && p->told_end && l->began->time < p->ending)
+    const bool lost = p && l->began && p->over && p->told_end && l->began->time < p->ending;
+    if (lost && l->ended)
+        leave_out(check, CAIRN_UNLISTED_CROSSED);
+    else if (lost)
         FAIL(check, l->began, "%s neither ends nor is in the end rundown", name(who, last));
     *l = (struct life){0};
 }
@@ -258,7 +284,9 @@ static void check_unseen(struct cairn_check *check, struct story *s, const struc
 {
     char who[CAIRN_SHOWN];
     if (i->class == CAIRN_CLASS_IMAGE && !image_told_start(s, i))
-        s->unknown++;
+        leave_out(check, CAIRN_UNLISTED_START);
+    else if (i->class == CAIRN_CLASS_THREAD && i->pid == IDLE_PROCESS)
+        leave_out(check, CAIRN_UNLISTED_IDLE);
     else
         FAIL(check, i, "%s %s, but has no start event", name(who, i), what);
 }
@@ -270,19 +298,24 @@ static void step(struct cairn_check *check, struct story *s, struct life *l, con
     switch (i->what) {
     case CAIRN_TOLD_START:
     case CAIRN_TOLD_DC_START:
-        if (l->began && (!beginning || (dc && l->told)))
+        if (l->began && !dc && l->began->what == CAIRN_TOLD_DC_START && !beginning)
+            leave_out(check, CAIRN_UNLISTED_CROSSED);
+        else if (l->began && (!beginning || (dc && l->told)))
             FAIL(check, i, "%s begins again, but has not ended", name(who, i));
         l->told = dc || (l->began && l->told);
+        l->ended &= dc;
         l->began = i;
         break;
     case CAIRN_TOLD_END:
         if (!l->began && !l->left && !beginning)
             check_unseen(check, s, i, "ends");
-        *l = (struct life){.left = l->left};
+        *l = (struct life){.left = l->left, .ended = true};
         break;
     default:
         if (l->left)
             FAIL(check, i, "%s is in the end rundown twice", name(who, i));
+        else if (!l->began && l->ended)
+            leave_out(check, CAIRN_UNLISTED_CROSSED);
         else if (!l->began)
             check_unseen(check, s, i, "is in the end rundown");
         *l = (struct life){.left = true};
@@ -303,7 +336,8 @@ static void check_lives(struct cairn_check *check, struct story *s)
         if (!i->stretch)
             continue; /* before the session asked, or behind it */
         if (!told_start(s, i->class, i->stretch)) {
-            s->unknown += !same_part;
+            if (!same_part)
+                leave_out(check, CAIRN_UNLISTED_START);
             continue;
         }
         check->compared[CAIRN_RULE_RUNDOWN] += !same;
@@ -318,8 +352,8 @@ static void check_lives(struct cairn_check *check, struct story *s)
 
 /* ---- who runs --------------------------------------------------------------------------------------------------- */
 
-/* Whether threads were asked for then, and those told of that were there. */
-static bool asked_at(const struct story *s, int64_t time)
+/* The part of the file in which threads were asked for then, if it tells of those that were there; NULL: none. */
+static const struct part *asked_at(const struct story *s, int64_t time)
 {
     size_t low = 0, high = s->parts[CAIRN_CLASS_THREAD].count;
     while (low < high) {
@@ -329,30 +363,71 @@ static bool asked_at(const struct story *s, int64_t time)
         else
             high = middle;
     }
-    return told_start(s, CAIRN_CLASS_THREAD, (uint32_t)low) &&
-           time < s->parts[CAIRN_CLASS_THREAD].items[low - 1].ending;
+    const struct part *p = low ? &s->parts[CAIRN_CLASS_THREAD].items[low - 1] : NULL;
+    return p && p->told_start && time < p->ending ? p : NULL;
 }
 
-static void check_runs(struct cairn_check *check, const struct story *s, uint32_t cpu, uint32_t tid, int64_t time)
+static struct stranger *stranger(struct story *s, uint32_t tid)
+{
+    const uint32_t known = cairn_map_find(&s->by_tid, tid);
+    if (known)
+        return &s->strangers.items[known - 1];
+    cairn_map_add(&s->by_tid, tid, (uint32_t)s->strangers.count);
+    struct stranger *new = CAIRN_ADD(s->strangers);
+    *new = (struct stranger){.tid = tid};
+    return new;
+}
+
+/* Thread `tid` runs on the switch's CPU `n`; `dies`: or is to do so no more. */
+static void note_run(struct cairn_check *check, struct story *s, uint32_t n, uint32_t tid, int64_t time, bool dies)
 {
     if (!tid)
         return;
     check->compared[CAIRN_RULE_RUNDOWN]++;
-    if (!find(s, CAIRN_CLASS_THREAD, tid))
-        cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)cpu, &time, "thread %" PRIu32 " runs, but has no start event", tid);
+    if (find(s, CAIRN_CLASS_THREAD, tid))
+        return;
+    struct stranger *is = stranger(s, tid);
+    if (!is->runs || time < is->first) {
+        is->first = time;
+        is->cpu = n;
+    }
+    if (!is->runs || time >= is->last) {
+        is->last = time;
+        is->dies = dies;
+    }
+    is->runs++;
 }
 
-static void check_switches(struct cairn_check *check, const struct story *s, uint32_t n, bool compact)
+static void note_switches(struct cairn_check *check, struct story *s, uint32_t n, bool compact)
 {
     struct cairn_cursor cursor;
     struct cairn_switch sw;
     cairn_cursor_init(&cursor, check->log, n, compact);
     while (cairn_cursor_next(&cursor, &sw)) {
+        const bool dies = sw.detailed && (sw.raw || sw.state == KTHREAD_TERMINATED); /* raw: nobody knows */
         if (!asked_at(s, sw.time))
             continue;
-        check_runs(check, s, n, sw.old_tid, sw.time);
-        if (sw.new_known)
-            check_runs(check, s, n, sw.new_tid, sw.time);
+        note_run(check, s, n, sw.old_tid, sw.time, dies);
+        note_run(check, s, n, sw.new_known ? sw.new_tid : 0, sw.time, false);
+    }
+}
+
+/* Of those threads, Windows may have told of the end before the session began, and it lists those of the idle process
+ * at the end alone. */
+static void check_strangers(struct cairn_check *check, const struct story *s)
+{
+    const uint32_t build = check->log->etl->header.provider_version;
+    for (size_t i = 0; i < s->strangers.count; i++) {
+        const struct stranger *is = &s->strangers.items[i];
+        if (is->dies) {
+            leave_out(check, CAIRN_UNLISTED_CROSSED);
+        } else if (build >= ETL_BUILD_DPC_DELEGATES && !asked_at(s, is->first)->told_end) {
+            leave_out(check, CAIRN_UNLISTED_IDLE);
+        } else {
+            cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)is->cpu, &is->first,
+                       "thread %" PRIu32 " runs, but has no start event", is->tid);
+            check->failed[CAIRN_RULE_RUNDOWN] += is->runs - 1;
+        }
     }
 }
 
@@ -362,6 +437,7 @@ static void check_switches(struct cairn_check *check, const struct story *s, uin
 static const char *why_not(const struct cairn_check *check, const struct story *s)
 {
     const struct cairn_etl *etl = check->log->etl;
+    const uint32_t mode = etl->header.log_file_mode;
     bool gaps = !check->whole || etl->header.events_lost || etl->times.buffers_lost;
     for (uint32_t n = 0; n < check->log->cpus; n++)
         gaps |= check->log->cpu[n].holes.count != 0;
@@ -369,13 +445,15 @@ static const char *why_not(const struct cairn_check *check, const struct story *
         return "not checked: the file has no start and end events of processes and threads";
     if (!s->masks)
         return "not checked: no event 0005H says which groups the session had";
-    if (gaps)
-        return "not checked: events are missing";
-    if (etl->header.log_file_mode & ETL_MODE_CIRCULAR)
+    if (mode & ETL_MODE_CIRCULAR)
         return "not checked: a circular file may have lost its beginning";
-    if (etl->header.log_file_mode & ETL_MODE_BUFFERING)
+    if (mode & ETL_MODE_BUFFERING)
         return "not checked: a session kept in memory may have lost its beginning";
-    return NULL;
+    if (mode & (ETL_MODE_NEW_FILE | ETL_MODE_APPEND))
+        return "not checked: a session with several files may have its beginning in another one";
+    if (mode & ETL_MODE_RELOG)
+        return "not checked: the file was relogged, and events may have been filtered out";
+    return gaps ? "not checked: events are missing" : NULL;
 }
 
 void cairn_check_etl_rundown(struct cairn_check *check)
@@ -393,14 +471,16 @@ void cairn_check_etl_rundown(struct cairn_check *check)
         place(&s);
         check_lives(check, &s);
         for (uint32_t n = 0; n < log->cpus; n++) {
-            check_switches(check, &s, n, true);
-            check_switches(check, &s, n, false);
+            note_switches(check, &s, n, true);
+            note_switches(check, &s, n, false);
         }
-        check->rundown_unknown = s.unknown;
-        if (s.unknown && !check->compared[CAIRN_RULE_RUNDOWN])
+        check_strangers(check, &s);
+        if (check->unlisted[CAIRN_UNLISTED_START] && !check->compared[CAIRN_RULE_RUNDOWN])
             check->no_rundown = "not checked: no DCStart event lists what was running at the start";
     }
     free(s.list.items);
+    free(s.strangers.items);
+    cairn_map_free(&s.by_tid);
     for (unsigned class = 0; class < CAIRN_STRETCHES; class ++)
         free(s.parts[class].items);
 }

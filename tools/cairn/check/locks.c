@@ -23,12 +23,12 @@ static void check_event(struct cairn_check *check, uint32_t n, const struct cair
     static const uint8_t zero[sizeof(((struct wmi_spinlock *)NULL)->reserved)];
     struct wmi_spinlock e = cairn_lock_read(event);
     struct trace_spinlock_sampling s;
-    bool own = log->own; /* Windows' reserved bytes and order of events are its own */
+    bool own = log->own; /* Windows' modes, depths, reserved bytes and order of events are its own */
 #define FAIL(...) cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &event->time, __VA_ARGS__)
     check->compared[CAIRN_RULE_LOCKS]++;
-    if ((e.flags & WMI_SPINLOCK_MODE_MASK) >= SPINLOCK_MODES)
+    if (own && (e.flags & WMI_SPINLOCK_MODE_MASK) >= SPINLOCK_MODES)
         FAIL("AcquireMode %u does not exist", e.flags & WMI_SPINLOCK_MODE_MASK);
-    if (e.acquire_depth < 1 || e.acquire_depth > TRACE_SPINLOCK_DEPTH)
+    if (own && (e.acquire_depth < 1 || e.acquire_depth > TRACE_SPINLOCK_DEPTH))
         FAIL("AcquireDepth is %u, not 1 to %u", e.acquire_depth, TRACE_SPINLOCK_DEPTH);
     if (own && memcmp(e.reserved, zero, sizeof(zero)) != 0)
         FAIL("Reserved is not 0");

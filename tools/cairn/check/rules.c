@@ -144,7 +144,7 @@ static const char *no_truth(const struct cairn_check *check)
     return wanted ? "this log has no truth" : "this log has no truth (boot with truth=1)";
 }
 
-static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_SHOWN])
+static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_WHY])
 {
     const struct row *row = &rows[rule];
     const char *none = no_truth(check), *what = NULL;
@@ -156,15 +156,34 @@ static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn
     if (!none && !check->compared[rule])
         none = row->nothing ? row->nothing : "nothing here has truth to compare with";
     if (none) {
-        snprintf(why, CAIRN_SHOWN, "%s", none);
+        snprintf(why, CAIRN_WHY, "%s", none);
         return CAIRN_NOT_KNOWN;
     }
     if (without)
-        snprintf(why, CAIRN_SHOWN, "%" PRIu64 " %s", without, what);
+        snprintf(why, CAIRN_WHY, "%" PRIu64 " %s", without, what);
     return without ? CAIRN_VERIFIED_PARTLY : CAIRN_VERIFIED;
 }
 
-enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_SHOWN])
+/* What of an ETL file is not checked, since sound Windows may have written it; "": nothing. */
+static void show_left_out(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_WHY])
+{
+    static const char *const reasons[CAIRN_UNLISTED] = {
+        [CAIRN_UNLISTED_START] = "no DCStart event lists what was running at the start",
+        [CAIRN_UNLISTED_IDLE] = "Windows lists threads of the idle process only at the end",
+        [CAIRN_UNLISTED_CROSSED] = "something that begins or ends as a list is made may be in it twice, or in none",
+    };
+    size_t n = 0;
+    if (rule == CAIRN_RULE_TIMES && check->backwards)
+        snprintf(why, CAIRN_WHY, "%" PRIu64 " %s not judged: %s", check->backwards,
+                 cairn_plural(check->backwards, "step back is", "steps back are"), cairn_check_may_go_back(check->log));
+    for (unsigned i = 0; i < CAIRN_UNLISTED && rule == CAIRN_RULE_RUNDOWN; i++)
+        if (check->unlisted[i])
+            n += (size_t)snprintf(why + n, CAIRN_WHY - n, "%s%" PRIu64 " %s not checked: %s", n ? "; " : "",
+                                  check->unlisted[i], cairn_plural(check->unlisted[i], "item is", "items are"),
+                                  reasons[i]);
+}
+
+enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_WHY])
 {
     const struct row *row = &rows[rule];
     why[0] = '\0';
@@ -172,12 +191,11 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
         return CAIRN_FAILED;
     if (row->basis != ITSELF)
         return word_of_truth(check, rule, why);
-    if (row->about & NO_RUNDOWN && check->compared[rule] && check->rundown_unknown) {
-        snprintf(why, CAIRN_SHOWN, "%" PRIu64 " %s not checked: no DCStart event lists what was running at the start",
-                 check->rundown_unknown, cairn_plural(check->rundown_unknown, "item is", "items are"));
+    if (check->compared[rule])
+        show_left_out(check, rule, why);
+    if (why[0])
         return CAIRN_CONSISTENT;
-    }
-    snprintf(why, CAIRN_SHOWN, "%s",
+    snprintf(why, CAIRN_WHY, "%s",
              check->compared[rule]                          ? "the log agrees with itself; nothing else confirms it"
              : row->about & NO_RUNDOWN && check->no_rundown ? check->no_rundown
              : row->nothing                                 ? row->nothing

@@ -346,7 +346,7 @@ static void check_event(struct walk *w, const struct cairn_piece *p, const struc
         return;
     w->check->compared[CAIRN_RULE_TIMES]++;
     if (w->has_time && e->time < w->time)
-        FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event is earlier than the previous event");
+        cairn_check_backwards(w->check, (uint32_t)w->n, e->time, "an event is earlier than the previous event");
     w->time = e->time;
     w->has_time = true;
     if (!added(w, p, e))

@@ -17,7 +17,7 @@
 /* The rules, and how sure each is. */
 static void print_rules(const struct cairn_check *check)
 {
-    char why[CAIRN_SHOWN];
+    char why[CAIRN_WHY];
     printf("%-42s %8s %6s %s\n", "rule", "compared", "failed", "how sure");
     for (unsigned i = 0; i < CAIRN_RULES; i++)
         if (cairn_check_applies(check, i))
@@ -28,7 +28,7 @@ static void print_rules(const struct cairn_check *check)
 /* Why they are not verified: each reason once. */
 static void print_reasons(const struct cairn_check *check)
 {
-    char said[CAIRN_RULES][CAIRN_SHOWN];
+    char said[CAIRN_RULES][CAIRN_WHY];
     enum cairn_word words[CAIRN_RULES];
     unsigned reasons = 0;
     for (unsigned i = 0; i < CAIRN_RULES; i++) {
@@ -64,7 +64,7 @@ static void print_truth(const struct cairn_check *check)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
                cairn_plural(check->truth_missing, "switch", "switches"));
     unsigned unfinished = 0;
-    for (unsigned i = 0; i < MAX_CPUS; i++)
+    for (unsigned i = 0; i < check->log->cpus; i++)
         unfinished += check->unfinished[i];
     if (unfinished)
         printf("panic: the kernel stopped within the last switch of %u %s, which has no truth\n", unfinished,
@@ -127,7 +127,7 @@ static void print_verdict(const struct cairn_check *check)
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
     const char *good = cairn_colour(stdout, CAIRN_COLOUR_GOOD), *plain = cairn_colour(stdout, CAIRN_COLOUR_OFF);
     unsigned words[CAIRN_WORDS] = {0};
-    char why[CAIRN_SHOWN];
+    char why[CAIRN_WHY];
     for (unsigned i = 0; i < CAIRN_RULES; i++)
         words[cairn_check_word(check, i, why)] += cairn_check_applies(check, i);
     for (uint32_t n = 0; n < check->log->cpus; n++) {

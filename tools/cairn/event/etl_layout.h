@@ -131,7 +131,7 @@ struct etl_logfile_header {     /* up to where pointers begin */
     uint32_t timer_resolution;  /* 18: of 100 ns */
     uint32_t maximum_file_size; /* 1C: MB */
     uint32_t log_file_mode;     /* 20 */
-    uint32_t buffers_written;   /* 24: the first one included */
+    uint32_t buffers_written;   /* 24: by the session, the first one included */
     uint32_t start_buffers;     /* 28: 1 */
     uint32_t pointer_size;      /* 2C */
     uint32_t events_lost;       /* 30 */
@@ -159,9 +159,14 @@ _Static_assert(ETL_TIMES_AT(8) == 0xF8 && ETL_TIMES_AT(4) == 0xF0, "TRACE_LOGFIL
 enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYCLES = 3 };
 #define ETL_MODE_SEQUENTIAL    0x00000001u
 #define ETL_MODE_CIRCULAR      0x00000002u
+#define ETL_MODE_APPEND        0x00000004u
+#define ETL_MODE_NEW_FILE      0x00000008u /* goes on in another file once one is full */
 #define ETL_MODE_BUFFERING     0x00000400u /* in memory, the newest, until it is written as a file */
+#define ETL_MODE_PRIVATE       0x00000800u /* a process' own: its threads share buffers */
+#define ETL_MODE_RELOG         0x00010000u /* written anew, perhaps with fewer events or others */
 #define ETL_MODE_SYSTEM_LOGGER 0x02000000u
-#define ETL_TIMER_SOURCE_TSC   6u /* HAL_PLATFORM_TIMER_SOURCE: processor counter */
+#define ETL_MODE_SHARED_BUFFER 0x10000000u /* NO_PER_PROCESSOR_BUFFERING */
+#define ETL_TIMER_SOURCE_TSC   6u          /* HAL_PLATFORM_TIMER_SOURCE: processor counter */
 #define ETL_TIMER_SOURCE_APIC  9u
 
 /* ---- rundown: offsets, with p the bytes of a pointer ------------------------------------------------------------ */
@@ -190,6 +195,11 @@ _Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
 
 /* Builds before Windows 8 have no flags in a sample's byte 0EH, of the same version of the event: it is reserved. */
 #define ETL_BUILD_SAMPLE_FLAGS 9200u
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+/* From this build on the idle process has a thread for each CPU ("DPC Delegate Thread"), which only DCEnd lists. */
+#define ETL_BUILD_DPC_DELEGATES 20348u
 
 /* ---- spin locks ------------------------------------------------------------------------------------------------- */
 

@@ -194,6 +194,7 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         snprintf(out, CAIRN_SHOWN, "events may be missing here: %s",
                  h->why == CAIRN_MAYBE_MISSING  ? "sequence numbers skip a buffer"
                  : h->why == CAIRN_MAYBE_UNREAD ? "a buffer cannot be read"
+                 : h->why == CAIRN_MAYBE_OLDER  ? "older buffers are not in this file"
                                                 : "some were lost");
     }
     return out;

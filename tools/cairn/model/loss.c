@@ -256,10 +256,10 @@ bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *th
 /* Of the buffers an ETL file has, or should have as its header says: those that are missing or damaged. */
 static uint64_t bad_buffers(const struct cairn_etl *etl, uint64_t *all)
 {
-    const uint64_t there = etl->buffers.count, written = etl->header.end_time ? etl->header.buffers_written : 0;
+    const uint64_t there = etl->buffers.count;
     bool *bad = cairn_alloc(there + 1);
-    *all = written > there ? written : there;
-    uint64_t count = *all - there;
+    uint64_t count = cairn_etl_missing(etl);
+    *all = there + count;
     for (size_t i = 0; i < there; i++)
         bad[i] = etl->buffers.items[i].unread;
     for (size_t i = 0; i < etl->flaws.count; i++)
@@ -350,10 +350,31 @@ static void tell_missing(const struct lines *l)
 /* An ETL file that is not made of a log of Cairn's. */
 static void tell_etl(const struct lines *l)
 {
-    uint64_t lost;
-    if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
-        say(l, "give the logger more or larger buffers", "%" PRIu64 " %s, as the file's header says", lost,
-            cairn_plural(lost, "event", "events"));
+    static const char more[] = "give the logger more or larger buffers";
+    const struct cairn_etl *etl = l->log->etl;
+    if (!etl || l->log->own)
+        return;
+    const uint64_t events = etl->header.events_lost, buffers = etl->times.buffers_lost;
+    const uint64_t over = cairn_etl_overwritten(etl);
+    uint64_t flagged = 0;
+    if (events)
+        say(l, more, "%" PRIu64 " %s, as the file's header says", events, cairn_plural(events, "event", "events"));
+    if (buffers)
+        say(l, more, "%" PRIu64 " %s with an unknown number of events, as the file's header says", buffers,
+            cairn_plural(buffers, "buffer", "buffers"));
+    if (over)
+        say(l, "use a larger file",
+            "%" PRIu64 " of %" PRIu64 " buffers were overwritten by newer ones, as circular files do", over,
+            over + etl->buffers.count);
+    if (etl->skipped)
+        say(l, "events may be missing there", "sequence numbers leave out %" PRIu64 " %s, %s", etl->skipped,
+            cairn_plural(etl->skipped, "buffer", "buffers"),
+            etl->skipped_first ? "the first right behind the file's header" : "between others");
+    for (size_t i = 0; i < etl->buffers.count; i++)
+        flagged += cairn_etl_flags_loss(&etl->buffers.items[i]);
+    if (flagged && !events && !buffers)
+        say(l, more, "events were lost behind %" PRIu64 " %s, as flags say, which the file's header does not count",
+            flagged, cairn_plural(flagged, "buffer", "buffers"));
 }
 
 /* What cairn grab could not take out of Linux. */

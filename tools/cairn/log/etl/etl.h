@@ -45,6 +45,8 @@ struct cairn_etl {
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;
     struct cairn_lives lives; /* of images and threads */
+    uint64_t skipped;         /* sequence numbers that no buffer has, where each should be there, */
+    bool skipped_first;       /* right behind the header's, too */
     bool compressed;          /* at least one buffer */
     bool cairn;               /* this project wrote it: its buffers' flags tell where events were lost */
     bool account;             /* and tells which buffers it added */
@@ -58,6 +60,17 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
 void cairn_etl_flaw(struct cairn_etl *etl, uint32_t buffer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cairn_etl_free(struct cairn_etl *etl); /* and the structure itself; NULL: nothing */
+
+/* By what the header counts, as long as it was closed. Of a file that need not have all that its session wrote, nobody
+ * knows what is missing. Buffers that a circular file has written over, with newer ones. */
+uint64_t cairn_etl_missing(const struct cairn_etl *etl);
+uint64_t cairn_etl_overwritten(const struct cairn_etl *etl);
+
+/* Whether a buffer of events says that something was lost behind it. */
+static inline bool cairn_etl_flags_loss(const struct cairn_etl_buffer *b)
+{
+    return b->type != ETL_BUFFER_TYPE_HEADER && b->flag & (WMI_BUFFER_FLAG_EVENTS_LOST | ETL_BUFFER_FLAG_BUFFER_LOST);
+}
 
 /* Clock units per second; 0: the file does not say. */
 uint64_t cairn_etl_hz(const struct cairn_etl *etl);

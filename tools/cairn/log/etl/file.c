@@ -86,6 +86,8 @@ uint32_t cairn_etl_wait_reasons(uint32_t build)
     return CAIRN_WAIT_REASONS_UNKNOWN;
 }
 
+_Static_assert(ETL_PROCESSOR_MASK < CAIRN_CPUS_MOST, "there is room for whatever a buffer says");
+
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */
 
 /* Algorithms by the names that COMPRESSION_FORMAT_* gives them. */
@@ -151,14 +153,6 @@ static void add_buffer(struct cairn_etl *etl, const uint8_t *p, uint32_t size, s
             cairn_etl_flaw(etl, b.number, "uses %" PRIu32 " bytes of %" PRIu32, used, size);
         b.size = (used < there ? used : there) - HEADER;
     }
-    if (b.cpu >= MAX_CPUS) {
-        cairn_etl_flaw(etl, b.number, "is of CPU %u: this reader knows %u", b.cpu, MAX_CPUS);
-        free(b.decoded);
-        b.decoded = NULL;
-        b.size = 0;
-        b.cpu = 0;
-        b.unread = true;
-    }
     *CAIRN_ADD(etl->buffers) = b;
 }
 
@@ -180,6 +174,18 @@ static size_t next_sound(const uint8_t *p, size_t left, uint32_t usual)
         if (by == left || (is_sound(p + by, left - by, usual) && cairn_get32(FIELD(p + by, buffer_size)) == usual))
             return by;
     return 0;
+}
+
+/* Whether this is the end of a file that was never closed: Windows may have made it longer ahead of its buffers. */
+static bool is_unwritten(const struct cairn_etl *etl, const uint8_t *p, size_t left)
+{
+    if (!etl->buffers.count || etl->header.end_time)
+        return false;
+    while (left && !*p) {
+        p++;
+        left--;
+    }
+    return !left;
 }
 
 /* Whether something begins behind a buffer, or the file ends there. */
@@ -211,6 +217,33 @@ static bool begin_file(struct cairn_etl *etl, const uint8_t *data, uint32_t *usu
     return true;
 }
 
+/* What the session wrote, less what is in the file; 0: it was not closed, so the header does not count. */
+static int64_t left_out(const struct cairn_etl *etl)
+{
+    return etl->header.end_time ? (int64_t)etl->header.buffers_written - (int64_t)etl->buffers.count : 0;
+}
+
+uint64_t cairn_etl_missing(const struct cairn_etl *etl)
+{
+    const uint32_t parts = ETL_MODE_CIRCULAR | ETL_MODE_APPEND | ETL_MODE_NEW_FILE | ETL_MODE_BUFFERING;
+    const int64_t count = left_out(etl);
+    return count < 0 || etl->header.log_file_mode & parts ? 0 : (uint64_t)count;
+}
+
+uint64_t cairn_etl_overwritten(const struct cairn_etl *etl)
+{
+    const int64_t count = left_out(etl);
+    return count < 0 || !(etl->header.log_file_mode & ETL_MODE_CIRCULAR) ? 0 : (uint64_t)count;
+}
+
+static void check_count(struct cairn_etl *etl)
+{
+    const bool more = left_out(etl) < 0 && !(etl->header.log_file_mode & (ETL_MODE_APPEND | ETL_MODE_BUFFERING));
+    if (more || cairn_etl_missing(etl))
+        cairn_etl_flaw(etl, UINT32_MAX, "the file's header counts %" PRIu32 " buffers, but the file has %zu",
+                       etl->header.buffers_written, etl->buffers.count);
+}
+
 int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char refusal[CAIRN_REFUSAL])
 {
     uint64_t room = (uint64_t)size * GROWTH_MAX + GROWTH_FREE;
@@ -218,6 +251,8 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
     for (size_t at = 0; at < size;) {
         const uint8_t *p = data + at;
         const size_t left = size - at;
+        if (is_unwritten(etl, p, left))
+            break;
         if (left < HEADER) {
             cairn_etl_flaw(etl, UINT32_MAX, "%zu bytes after the last buffer are too few for another", left);
             break;
@@ -251,9 +286,7 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
     }
     if (!etl->buffers.count)
         return -ENOENT;
-    if (etl->header.end_time && etl->header.buffers_written != etl->buffers.count)
-        cairn_etl_flaw(etl, UINT32_MAX, "the file's header counts %" PRIu32 " buffers, but the file has %zu",
-                       etl->header.buffers_written, etl->buffers.count);
+    check_count(etl);
     return 0;
 }
 

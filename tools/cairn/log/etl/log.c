@@ -24,7 +24,7 @@ static void read_session(struct cairn_log *log, const struct cairn_etl *etl)
     __int128 units = (__int128)((uint64_t)etl->header.end_time - (uint64_t)etl->times.start_time) * s->hz / 10000000;
     s->stop_known = etl->header.end_time > etl->times.start_time && etl->times.start_time > 0 && units <= INT64_MAX &&
                     !__builtin_add_overflow(s->start, (int64_t)units, &s->stop);
-    log->cpus = etl->header.processors < MAX_CPUS ? etl->header.processors : MAX_CPUS;
+    log->cpus = etl->header.processors < CAIRN_CPUS_MOST ? etl->header.processors : CAIRN_CPUS_MOST;
 }
 
 /* ---- buffers as pieces ------------------------------------------------------------------------------------------ */
@@ -146,24 +146,35 @@ static int by_sequence(const void *a, const void *b)
     return by_place(a, b);
 }
 
-/* Why something may be missing (enum cairn_maybe) behind `last` and before sequence number `next`; -1: nothing.
- * Files written here flag the buffer behind which it was; what Windows flags in files is not known, so there every
- * buffer of a file with loss is suspect, and every one behind which a number is missing, whose CPU nobody knows. */
+/* Whether the file's first sequence number behind that of its header may be any. */
+static bool keeps_newer(const struct cairn_etl *etl)
+{
+    return etl->header.log_file_mode & (ETL_MODE_CIRCULAR | ETL_MODE_NEW_FILE | ETL_MODE_BUFFERING);
+}
+
+/* Whether no buffer has some of the sequence numbers between two. */
+static bool skips(const struct order *o, uint64_t from, uint64_t to)
+{
+    return to > from + 1 && below(o->sequences, o->count, to) - below(o->sequences, o->count, from + 1) < to - from - 1;
+}
+
+/* Why something may be missing (enum cairn_maybe) behind `last` (NULL, or that of the header: none of this CPU is
+ * before it) and before sequence number `next`; -1: nothing. Files written here flag the buffer behind which it was;
+ * what Windows flags in files is not known, so there every buffer of a file with loss is suspect, and every one behind
+ * which a number is missing, whose CPU nobody knows. */
 static int lost_behind(const struct order *o, const struct cairn_etl_buffer *last, uint64_t next)
 {
     const struct cairn_etl *etl = o->etl;
-    if (last->type == ETL_BUFFER_TYPE_HEADER)
-        return -1;
-    if (last->flag & (WMI_BUFFER_FLAG_EVENTS_LOST | ETL_BUFFER_FLAG_BUFFER_LOST))
+    const bool first = !last || last->type == ETL_BUFFER_TYPE_HEADER;
+    if (last && cairn_etl_flags_loss(last))
         return CAIRN_MAYBE_COUNTED;
     if (etl->cairn)
         return -1;
-    if (etl->header.events_lost || etl->times.buffers_lost)
+    if (!first && (etl->header.events_lost || etl->times.buffers_lost))
         return CAIRN_MAYBE_COUNTED;
-    const bool missing = next > last->sequence + 1 &&
-                         below(o->sequences, o->count, next) - below(o->sequences, o->count, last->sequence + 1) <
-                             next - last->sequence - 1;
-    return missing ? CAIRN_MAYBE_MISSING : -1;
+    if (!skips(o, first ? o->sequences[0] : last->sequence, next))
+        return -1;
+    return first && keeps_newer(etl) ? CAIRN_MAYBE_OLDER : CAIRN_MAYBE_MISSING;
 }
 
 /* Whether between two positions in the file a buffer lies that might be of any CPU. A circular file goes on at its
@@ -174,11 +185,13 @@ static bool unread_between(const struct order *o, size_t from, size_t to)
                       : o->unread[to] || o->unread[o->etl->buffers.count] != o->unread[from];
 }
 
-/* Before the buffer `to` in the file with sequence number `next`, behind `last` (NULL: it is the first of its CPU). */
-static void note_lost(struct stream *s, const struct order *o, const struct cairn_etl_buffer *last, uint64_t next,
-                      size_t to)
+/* Before the buffer `next`, or where that is NULL, the end of the file, behind `last` (NULL: none of its CPU is). */
+static void note_lost(struct stream *s, const struct order *o, const struct cairn_etl_buffer *last,
+                      const struct cairn_etl_buffer *next)
 {
-    int why = last ? lost_behind(o, last, next) : -1;
+    const size_t to = next ? next->number : o->etl->buffers.count;
+    const bool any = next || (last && last->type != ETL_BUFFER_TYPE_HEADER);
+    int why = any ? lost_behind(o, last, next ? next->sequence : o->sequences[o->count - 1] + 1) : -1;
     if (why != CAIRN_MAYBE_COUNTED && unread_between(o, last ? last->number : 0, to))
         why = CAIRN_MAYBE_UNREAD;
     if (why < 0)
@@ -201,18 +214,32 @@ static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, 
     }
     for (; at < o->count && o->buffers[at]->cpu == n; at++) {
         const struct cairn_etl_buffer *next = o->buffers[at];
-        note_lost(&s, o, last, next->sequence, next->number);
+        note_lost(&s, o, last, next);
         last = next;
         add_buffer(&s, last);
     }
-    note_lost(&s, o, last, o->count ? o->sequences[o->count - 1] + 1 : 0, o->etl->buffers.count);
+    note_lost(&s, o, last, NULL);
     log->cpu[n].tail = take_hole(&s);
     cairn_log_index_end(log, n);
     log->bad_pieces += log->cpu[n].bad_pieces;
     return at;
 }
 
-static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void (*progress)(uint64_t, uint64_t))
+/* Sequence numbers that no buffer has, and whose buffer is none of those that cannot be read. */
+static void count_skipped(const struct order *o, struct cairn_etl *etl)
+{
+    for (size_t i = 1; i < o->count && !etl->cairn; i++) {
+        const uint64_t gap = o->sequences[i] - o->sequences[i - 1];
+        if (gap < 2 || (i == 1 && keeps_newer(etl)))
+            continue;
+        etl->skipped += gap - 1;
+        etl->skipped_first |= i == 1;
+    }
+    const uint64_t unread = o->unread[etl->buffers.count];
+    etl->skipped -= unread < etl->skipped ? unread : etl->skipped;
+}
+
+static void add_buffers(struct cairn_log *log, struct cairn_etl *etl, void (*progress)(uint64_t, uint64_t))
 {
     struct order o = {.etl = etl};
     o.sequences = cairn_alloc(etl->buffers.count * sizeof(*o.sequences));
@@ -231,6 +258,7 @@ static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void
     qsort(o.buffers, o.count, sizeof(*o.buffers),
           etl->header.log_file_mode & ETL_MODE_CIRCULAR ? by_sequence : by_place);
     qsort(o.sequences, o.count, sizeof(*o.sequences), by_value);
+    count_skipped(&o, etl);
     size_t at = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_log_cpu(log, n);
