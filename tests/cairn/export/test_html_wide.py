@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The page of a log with many CPUs and threads, and in narrow windows: nothing is hidden, nothing overlaps."""
 
+import struct
 import subprocess
 
 import pytest
 
 import cairn_boot
-from html_page import FACTS, MARKS, NS, SAMPLES, go, of, place, tip
+import etl
+from cairn_tool import GOLDEN
+from html_page import FACTS, MARKS, NS, SAMPLES, each, go, of, place, tip
 
 pytestmark = MARKS
 WIDE = subprocess.run([cairn_boot.BUILD / "make_golden", "wide"], capture_output=True, check=True).stdout
@@ -43,6 +46,20 @@ def test_overview_of_many_cpus(chromium, pages):
     bands = len(rows) // 4
     apart = [y for y in range(1, len(rows) - 1) if rows[y] != rows[y - 1]]
     assert len(apart) >= bands and len(set(rows)) > 2
+
+
+def test_cpus_above_255(chromium, pages):
+    """As files of Windows may have them."""
+    data = bytearray((GOLDEN / "windows-19041-64.etl").read_bytes())
+    for buffer in etl.read(bytes(data)):
+        if buffer.cpu == 1:
+            struct.pack_into("<H", data, buffer.at + 0x28, 300)
+    path, lines = pages("cpu-300", bytes(data))
+    chromium.open(path, "#summary")
+    switches = of(lines, "switch")
+    assert {switch["cpu"] for switch in switches} == {0, 300}
+    for switch, (_, facts, _) in zip(switches, each(chromium, "switch", len(switches))):
+        assert facts["time"].endswith(f" s, CPU {switch['cpu']}")
 
 
 ROWS = "Object.fromEntries(['cpu', 'sub', 'thread'].map(k => [k, document.querySelectorAll(`#labels .${k}`).length]))"

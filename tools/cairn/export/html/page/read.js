@@ -30,7 +30,7 @@ class Switches {
     constructor(n) {
         this.count = 0;
         this.time = new Float64Array(n);
-        this.cpu = new Uint8Array(n);
+        this.cpu = new Uint16Array(n);
         this.old = new Uint32Array(n);
         this.next = new Uint32Array(n); /* NOBODY: not known who */
         this.form = new Uint8Array(n);
