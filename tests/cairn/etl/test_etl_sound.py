@@ -28,6 +28,14 @@ class Trace(make_etl.Maker):
         super().__init__(10240, 64, clock=clock)
         self.is_build, self.fields, self.parts, self.sequences = build, header, [], None
 
+    def header(self):
+        """That of a merged file has no name of one file."""
+        whole, name = super().header(), "NT Kernel Logger\0C:\\kernel.etl\0".encode("utf-16-le")
+        assert whole.endswith(name)
+        if self.fields.get("merged"):
+            whole = whole[:-len(name)] + "Relogger\0[multiple files]\0".encode("utf-16-le")
+        return whole[:4] + struct.pack("<H", len(whole)) + whole[6:]
+
     def process_event(self, hook, time, pid):
         version, payload = self.process(pid, f"p{pid}.exe")
         return self.system(hook, version, time, 0, pid, payload)
@@ -143,6 +151,19 @@ def test_lists_and_events_may_cross():
     twice = [t.thread_event(0x0501, 1800, 16, SYSTEM), t.thread_event(0x0501, 1900, 16, SYSTEM)]
     _, failed, _, text = rule(t.made((0, t.session(twice, end=((8, SYSTEM), (16, SYSTEM))))))
     assert failed == 1 and "thread 16 begins again, but has not ended" in text
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_two_sessions_of_a_merged_file_may_tell_of_the_same(merged):
+    """Each lists who is there, and tells of a thread that begins and ends."""
+    t, both = Trace(merged=merged), ((8, SYSTEM), (8, SYSTEM))
+    lived = [t.thread_event(hook, time, 20, SYSTEM) for hook, time in ((0x0501, 2000), (0x0501, 2001), (0x0502, 2100),
+                                                                       (0x0502, 2101))]
+    compared, failed, _, text = rule(t.made((0, t.session(lived, begin=both, end=both))))
+    assert compared and failed == (0 if merged else 4)
+    assert ("4 items are not checked: several sessions may tell of it in this merged file" in text) == merged
+    _, failed, _, text = rule(t.made((0, t.session(end=((24, SYSTEM), (8, SYSTEM))))))  # still a failure
+    assert failed == 1 and "thread 24 is in the end rundown, but has no start event" in text
 
 
 @pytest.mark.parametrize("mode, why", [

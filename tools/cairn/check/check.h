@@ -50,6 +50,7 @@ enum cairn_unlisted {
     CAIRN_UNLISTED_START,   /* there is no list of what was there when the session began */
     CAIRN_UNLISTED_IDLE,    /* a thread of the idle process: only the list of the end has it */
     CAIRN_UNLISTED_CROSSED, /* it began or ended while a list was made, or the session began */
+    CAIRN_UNLISTED_MERGED,  /* the file was made of several, and perhaps two sessions tell of it */
     CAIRN_UNLISTED
 };
 

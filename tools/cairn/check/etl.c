@@ -57,6 +57,7 @@ struct story {
     } parts[CAIRN_STRETCHES];
     bool any[CAIRN_STRETCHES]; /* told of */
     bool masks;
+    bool merged; /* of several sessions, each of which may tell of everybody */
     struct {
         uint32_t process, stretch; /* 0: of none */
         bool told;
@@ -291,9 +292,17 @@ static void check_unseen(struct cairn_check *check, struct story *s, const struc
         FAIL(check, i, "%s %s, but has no start event", name(who, i), what);
 }
 
-static void step(struct cairn_check *check, struct story *s, struct life *l, const struct item *i)
+static void told_twice(struct cairn_check *check, const struct story *s, const struct item *i, const char *how)
 {
     char who[CAIRN_SHOWN];
+    if (s->merged)
+        leave_out(check, CAIRN_UNLISTED_MERGED);
+    else
+        FAIL(check, i, "%s %s", name(who, i), how);
+}
+
+static void step(struct cairn_check *check, struct story *s, struct life *l, const struct item *i)
+{
     const bool beginning = i->phase == BEGINNING, dc = i->what == CAIRN_TOLD_DC_START;
     switch (i->what) {
     case CAIRN_TOLD_START:
@@ -301,19 +310,21 @@ static void step(struct cairn_check *check, struct story *s, struct life *l, con
         if (l->began && !dc && l->began->what == CAIRN_TOLD_DC_START && !beginning)
             leave_out(check, CAIRN_UNLISTED_CROSSED);
         else if (l->began && (!beginning || (dc && l->told)))
-            FAIL(check, i, "%s begins again, but has not ended", name(who, i));
+            told_twice(check, s, i, "begins again, but has not ended");
         l->told = dc || (l->began && l->told);
         l->ended &= dc;
         l->began = i;
         break;
     case CAIRN_TOLD_END:
-        if (!l->began && !l->left && !beginning)
+        if (l->ended && s->merged)
+            leave_out(check, CAIRN_UNLISTED_MERGED);
+        else if (!l->began && !l->left && !beginning)
             check_unseen(check, s, i, "ends");
         *l = (struct life){.left = l->left, .ended = true};
         break;
     default:
         if (l->left)
-            FAIL(check, i, "%s is in the end rundown twice", name(who, i));
+            told_twice(check, s, i, "is in the end rundown twice");
         else if (!l->began && l->ended)
             leave_out(check, CAIRN_UNLISTED_CROSSED);
         else if (!l->began)
@@ -459,7 +470,7 @@ static const char *why_not(const struct cairn_check *check, const struct story *
 void cairn_check_etl_rundown(struct cairn_check *check)
 {
     const struct cairn_log *log = check->log;
-    struct story s = {0};
+    struct story s = {.merged = cairn_slice_is(cairn_key(&log->text, "etl.file"), ETL_MERGED_NAME)};
     uint64_t switches = 0;
     for (uint32_t n = 0; n < log->cpus; n++)
         switches += log->cpu[n].switches.compact + log->cpu[n].switches.full;

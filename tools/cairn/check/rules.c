@@ -170,6 +170,7 @@ static void show_left_out(const struct cairn_check *check, enum cairn_rule rule,
     static const char *const reasons[CAIRN_UNLISTED] = {
         [CAIRN_UNLISTED_START] = "no DCStart event lists what was running at the start",
         [CAIRN_UNLISTED_IDLE] = "Windows lists threads of the idle process only at the end",
+        [CAIRN_UNLISTED_MERGED] = "several sessions may tell of it in this merged file",
         [CAIRN_UNLISTED_CROSSED] = "something that begins or ends as a list is made may be in it twice, or in none",
     };
     size_t n = 0;

@@ -155,6 +155,7 @@ _Static_assert(sizeof(struct etl_logfile_times) == 0x20, "TRACE_LOGFILE_HEADER.B
 #define ETL_TIMES_AT(pointer_bytes) ((0x38u + 2u * (pointer_bytes) + ETL_TIME_ZONE_BYTES + 7u) & ~7u)
 _Static_assert(ETL_TIMES_AT(8) == 0xF8 && ETL_TIMES_AT(4) == 0xF0, "TRACE_LOGFILE_HEADER.BootTime");
 /* then logger name and log file name, NUL-terminated UTF-16 */
+#define ETL_MERGED_NAME "[multiple files]" /* the latter, of a file that was made of several */
 
 enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYCLES = 3 };
 #define ETL_MODE_SEQUENTIAL    0x00000001u
