@@ -178,8 +178,8 @@ def test_a_message_that_is_shorter_than_its_flags_say():
 
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
-def sample(maker, time, tid, address):
-    return maker.perfinfo(0x0F2E, 2, time, maker.pointer(address) + struct.pack("<IHBB", tid, 1, 8 << 3, 0))
+def sample(maker, time, tid, address, flags=8 << 3):
+    return maker.perfinfo(0x0F2E, 2, time, maker.pointer(address) + struct.pack("<IHBB", tid, 1, flags, 0))
 
 
 @both_widths
@@ -210,13 +210,23 @@ def test_samples_are_of_the_images_of_their_own_process(bits):
         "late.dll+0x1123", "late.dll+0x1123", bare]
 
 
-@pytest.mark.parametrize("build, told", [(7600, False), (7601, False), (9200, True), (10240, True)])
-def test_samples_of_windows_7_have_no_priority(build, told):
-    maker = Windows(10240 if build != 7600 else 7600, more=[lambda m: sample(m, 2100, 908, 0x8000_0123)],
-                    switches=False)
-    data = bytearray(maker.make())
+@pytest.mark.parametrize("build, priority", [(7600, ""), (7601, ""), (9200, ", priority 8"), (10240, ", priority 8")])
+def test_samples_of_windows_7_have_flags_but_no_priority(build, priority):
+    """Byte 0EH of Windows 7 is 0, 1 or 2; from Windows 8 on the priority is above these bits."""
+    words = ["", ", in a DPC", ", in an interrupt"]
+    more = [lambda m, n=n: sample(m, 2100 + n, 908, 0x8000_0123, n | (8 << 3 if priority else 0)) for n in range(3)]
+    data = bytearray(Windows(10240 if build != 7600 else 7600, more=more, switches=False).make())
     struct.pack_into("<I", data, 0x48 + 0x20 + 8, build)
-    assert (", priority 8" in plain(bytes(data), "dump")) == told
+    found = re.findall(r"\+ timer at ntoskrnl\.exe\+0x123: explorer\.exe:908(.*)$", plain(bytes(data), "dump"), re.M)
+    assert found == [priority + word for word in words]
+
+
+@pytest.mark.parametrize("hook, name", [
+    (0x0052, "last dropped times"), (0x0320, "process counters"), (0x0321, "process counters (rundown)"),
+    (0x0B13, "physical disk, extended"), (0x0B24, "virtualization"), (0x0B25, "boot")])
+def test_events_without_fields_here_have_their_names(hook, name):
+    data = Windows(more=[lambda maker: maker.at(hook, 2, 2100, b"more")], switches=False).make()
+    assert f"0 + {hook:04X}H {name}\n" in plain(data, "dump")
 
 
 # ---- what is missing, and where --------------------------------------------------------------------------------------

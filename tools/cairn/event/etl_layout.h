@@ -194,8 +194,8 @@ _Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
-/* Builds before Windows 8 have no flags in a sample's byte 0EH, of the same version of the event: it is reserved. */
-#define ETL_BUILD_SAMPLE_FLAGS 9200u
+/* Windows 7 has DPC and ISR in a sample's byte 0EH, too, but not the priority: builds before 9200 do not. */
+#define ETL_BUILD_SAMPLE_PRIORITY 9200u
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 

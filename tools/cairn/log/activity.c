@@ -282,24 +282,24 @@ static const char *sampled(char out[CAIRN_SHOWN], const struct cairn_log *log, c
     return cairn_show_address_in(out, log, cairn_process_at(log, tid, l->time), l->time, address, WIDE);
 }
 
-static bool has_sample_flags(const struct cairn_log *log)
+static bool has_sample_priority(const struct cairn_log *log)
 {
-    return !log->etl || log->etl->cairn || log->etl->header.provider_version >= ETL_BUILD_SAMPLE_FLAGS;
+    return !log->etl || log->etl->cairn || log->etl->header.provider_version >= ETL_BUILD_SAMPLE_PRIORITY;
 }
 
 static void show_profile(char *out, const struct cairn_log *log, const struct cairn_live *l)
 {
     struct perfinfo_sampled_profile e;
-    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "", flags[64] = "";
+    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "", priority[32] = "";
     unpack(&e, sizeof(e), l);
-    if (has_sample_flags(log))
-        snprintf(flags, sizeof(flags), ", priority %u%s%s", e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT,
-                 e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
-                 e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "");
+    if (has_sample_priority(log))
+        snprintf(priority, sizeof(priority), ", priority %u", e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT);
     if (e.count != 1)
         snprintf(count, sizeof(count), ", for %u", e.count);
-    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s", sampled(where, log, l, e.thread_id, e.instruction_pointer),
-             cairn_show_thread(thread, log, e.thread_id, WIDE), flags, count);
+    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s%s%s", sampled(where, log, l, e.thread_id, e.instruction_pointer),
+             cairn_show_thread(thread, log, e.thread_id, WIDE), priority,
+             e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
+             e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "", count);
 }
 
 static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_live *l)
