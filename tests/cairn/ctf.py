@@ -149,9 +149,9 @@ def there(value):
 
 
 def without_fields(line):
-    """Of an event CTF has the text only, in which its fields are."""
-    kept = ("type", "ns", "cpu", "hook", "text")
-    return {k: v for k, v in line.items() if k in kept} if line["type"] == "event" else line
+    """Of an event CTF has the text only, in which its fields are; of a switch nothing that is Windows's alone."""
+    kept, windows = ("type", "ns", "cpu", "hook", "text"), ("new_priority", "wait_mode", "ideal_cpu")
+    return {k: v for k, v in line.items() if (k in kept if line["type"] == "event" else k not in windows)}
 
 
 def by_cpu(events):

@@ -27,7 +27,20 @@ def switches_equal(lines, trace):
             for ns, cpu, s in trace.switches] == expected
 
 
+def profile_equal(lines, trace):
+    """Samples of the timer or of counters, of a log without PEBS records. An image's name comes with the place in
+    it."""
+    samples = [line for line in of(lines, "event") if "place" in line]
+    assert [(ns, cpu, ip, tid) for ns, cpu, ip, _, tid, _ in trace.samples] == [
+        (line["ns"], line["cpu"], line["ip"], line["thread"]["tid"]) for line in samples]
+    for line, (_, _, _, name, _, _) in zip(samples, trace.samples):
+        assert name in (line["place"], line["place"].split("+")[0]) if name else line["place"].startswith("0x")
+
+
 def samples_equal(lines, trace):
+    if not of(lines, "sample"):
+        profile_equal(lines, trace)
+        return
     expected = [(line["ns"], line["cpu"], line["ip"], line.get("function"), line.get("thread", {}).get("tid"))
                 for line in of(lines, "sample")]
     assert [(ns, cpu, ip, name, tid if pid != UNKNOWN else None)

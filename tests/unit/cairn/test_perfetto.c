@@ -3,6 +3,7 @@
  * Call stacks in a Perfetto trace: what a viewer, which keeps what was interned until it is told to forget, finds for
  * each sample.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/support/cmocka.h"
@@ -119,6 +120,13 @@ static int begin(void **state)
     return 0;
 }
 
+static int end(void **state)
+{
+    (void)state;
+    free(interned.mapped);
+    return 0;
+}
+
 static void expect_stack(uint64_t iid, const uint64_t *address, size_t depth)
 {
     assert_in_range(iid, 1, IIDS - 1);
@@ -158,6 +166,14 @@ static void test_what_the_viewer_has_is_not_written_again(void **state)
     assert_in_range(viewer.packets, 1000 + 2 * 10, 1000 + 2 * 10 + 5);
 }
 
+static uint64_t stack_of(const uint64_t *address, size_t depth)
+{
+    struct cairn_pf_place places[CAIRN_PF_DEPTH] = {0};
+    for (size_t i = 0; i < depth; i++)
+        places[i].address = address[i];
+    return cairn_pf_stack(&shown, &interned, places, depth);
+}
+
 static void test_stacks_of_any_depth(void **state)
 {
     static const uint64_t a[] = {1, 2, 3, 2, 1}, b[] = {3, 2, 1};
@@ -167,15 +183,15 @@ static void test_stacks_of_any_depth(void **state)
         deep[i] = i * i;
     for (int again = 0; again < 2; again++) {
         for (size_t depth = 1; depth <= 5; depth++) {
-            const uint64_t iid = cairn_pf_stack(&shown, &interned, a, depth);
+            const uint64_t iid = stack_of(a, depth);
             expect_stack(iid, a, depth);
             if (again)
                 assert_int_equal(iid, first[depth]);
             first[depth] = iid;
         }
-        expect_stack(cairn_pf_stack(&shown, &interned, b, 3), b, 3);
-        expect_stack(cairn_pf_stack(&shown, &interned, deep, CAIRN_PF_DEPTH), deep, CAIRN_PF_DEPTH);
-        expect_stack(cairn_pf_stack(&shown, &interned, deep + 1, CAIRN_PF_DEPTH - 1), deep + 1, CAIRN_PF_DEPTH - 1);
+        expect_stack(stack_of(b, 3), b, 3);
+        expect_stack(stack_of(deep, CAIRN_PF_DEPTH), deep, CAIRN_PF_DEPTH);
+        expect_stack(stack_of(deep + 1, CAIRN_PF_DEPTH - 1), deep + 1, CAIRN_PF_DEPTH - 1);
     }
     assert_int_equal(viewer.forgotten, 1);
 }
@@ -200,10 +216,10 @@ static void test_deep_stacks_do_not_fill_the_tree(void **state)
 {
     uint64_t deep[CAIRN_PF_DEPTH];
     (void)state;
-    for (uint64_t n = 0; n < 200; n++) {
+    for (uint64_t n = 0; n < 100; n++) {
         for (size_t i = 0; i < CAIRN_PF_DEPTH; i++)
             deep[i] = n << 32 | i;
-        expect_stack(cairn_pf_stack(&shown, &interned, deep, CAIRN_PF_DEPTH), deep, CAIRN_PF_DEPTH);
+        expect_stack(stack_of(deep, CAIRN_PF_DEPTH), deep, CAIRN_PF_DEPTH);
         assert_true(interned.used <= CAIRN_PF_NODES);
     }
     assert_true(viewer.forgotten > 1);
@@ -212,11 +228,11 @@ static void test_deep_stacks_do_not_fill_the_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_samples_find_their_address_however_many_there_are, begin),
-        cmocka_unit_test_setup(test_what_the_viewer_has_is_not_written_again, begin),
-        cmocka_unit_test_setup(test_stacks_of_any_depth, begin),
-        cmocka_unit_test_setup(test_who_had_called_comes_first_and_is_never_all, begin),
-        cmocka_unit_test_setup(test_deep_stacks_do_not_fill_the_tree, begin),
+        cmocka_unit_test_setup_teardown(test_samples_find_their_address_however_many_there_are, begin, end),
+        cmocka_unit_test_setup_teardown(test_what_the_viewer_has_is_not_written_again, begin, end),
+        cmocka_unit_test_setup_teardown(test_stacks_of_any_depth, begin, end),
+        cmocka_unit_test_setup_teardown(test_who_had_called_comes_first_and_is_never_all, begin, end),
+        cmocka_unit_test_setup_teardown(test_deep_stacks_do_not_fill_the_tree, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,8 @@ static int show(const struct cairn_log *log)
     if (log->own || has_switches(log)) { /* a session of Windows need not have asked for any */
         print_cpus(t);
         print_threads(t);
+    } else {
+        cairn_stat_samples(log, (size_t)top);
     }
     if (log->own) {
         cairn_stat_debug_store(t, (size_t)top);
@@ -345,7 +347,8 @@ const struct cairn_command cairn_stat_command = {
              "records, what was lost, the time of each CPU and thread, and the PEBS records of\n"
              "each thread. The table 'records by' shows how many records 'time' and 'index'\n"
              "(see --by) assign to a thread, and how many of these are wrong, if the log has\n"
-             "the truth (boot with truth=1).\n",
+             "the truth (boot with truth=1). Of a file of Windows without switches, the\n"
+             "processes are listed by the samples of its profile.\n",
     .examples = {"cairn stat t.log", "cairn stat --from 1s --until 1.5s --top 20 t.log"},
     .show = show,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of `cairn stat`: the layout of its rows (stat.c), and those about the Debug Store (stat_ds.c). */
+/* Parts of `cairn stat`: the layout of its rows (stat.c), those about the Debug Store (stat_ds.c), and about samples
+ * (stat_samples.c). */
 #pragma once
 
 #include <stdio.h>
@@ -32,5 +33,7 @@ const char *cairn_stat_absent_option(const struct cairn_log *log, const char *op
 
 /* Records, branches and the model's log, and what was lost of them; of threads with records the first `most`. */
 void cairn_stat_debug_store(struct cairn_totals *t, size_t most);
+/* The processes in which a profile's samples were found, the first `most` of them; nothing where there are none. */
+void cairn_stat_samples(const struct cairn_log *log, size_t most);
 /* How many records' threads each rule tells, side by side, whichever was asked for. */
 void cairn_stat_attribution(const struct cairn_totals *t);

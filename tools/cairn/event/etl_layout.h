@@ -202,6 +202,27 @@ _Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
 /* From this build on the idle process has a thread for each CPU ("DPC Delegate Thread"), which only DCEnd lists. */
 #define ETL_BUILD_DPC_DELEGATES 20348u
 
+/* ---- call stacks, of the event with their time stamp and thread -------------------------------------------------- */
+
+#define HOOK_STACK             0x1820u
+#define HOOK_STACK_KEY_CREATED 0x1822u /* this and the next two: a key, of a pointer's bytes, then its addresses */
+#define HOOK_STACK_KEY_DELETED 0x1823u
+#define HOOK_STACK_KEY_RUNDOWN 0x1824u
+#define HOOK_STACK_KEY_KERNEL  0x1825u /* a key in place of addresses, as in the next */
+#define HOOK_STACK_KEY_USER    0x1826u
+#define HOOK_VERSION_STACK     2u /* of all */
+#define ETL_STACK_TIME         0u
+#define ETL_STACK_PROCESS      8u
+#define ETL_STACK_THREAD       12u
+#define ETL_STACK_FIXED        16u /* then addresses, the innermost first */
+
+/* ---- names of files: a key, of a pointer's bytes, and UTF-16 ----------------------------------------------------- */
+
+#define HOOK_FILE_NAME    0x0400u
+#define HOOK_FILE_CREATED 0x0420u
+#define HOOK_FILE_DELETED 0x0423u
+#define HOOK_FILE_RUNDOWN 0x0424u
+
 /* ---- spin locks ------------------------------------------------------------------------------------------------- */
 
 /* WMI_SPINLOCK: two pointers, then as in trace/wire/format.h. */

@@ -45,6 +45,11 @@ const char *cairn_out_function(const struct cairn_output *o, uint64_t address, c
     return cairn_function_name(o->log, o->elf, address, out);
 }
 
+const char *cairn_out_samples(const struct cairn_output *o, uint64_t count)
+{
+    return cairn_samples_name(cairn_samples_kind(o->log), count);
+}
+
 static struct cairn_held held_at(const struct cairn_log *log, const struct cairn_lock_event *event)
 {
     struct cairn_held h = {.is = cairn_lock_read(event), .timed = log->session.known};
@@ -59,12 +64,15 @@ static void event(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_writer *w = o->writer;
     struct cairn_live live;
+    struct cairn_sample sample;
     if (item->lock) {
         const struct cairn_held held = held_at(o->log, item->lock);
         if (w->lock)
             w->lock(o, item, &held);
     } else if (w->event) {
-        w->event(o, item, cairn_live_of(item->event, &live) ? &live : NULL);
+        const struct cairn_live *is = cairn_live_of(item->event, &live) ? &live : NULL;
+        o->sample = w->samples && cairn_samples_take(&o->samples, item->cpu, is, &sample) ? &sample : NULL;
+        w->event(o, item, is);
     }
 }
 
@@ -127,6 +135,8 @@ static int write_all(struct cairn_output *o, enum cairn_by by)
     int e = o->log->input.error ? o->log->input.error : open_output(o);
     if (e)
         return e;
+    if (w->samples)
+        cairn_samples_read(&o->samples, o->log);
     if (w->begin)
         w->begin(o);
     if (w->on_switch || w->record)
@@ -216,6 +226,7 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
     }
     if (w->free)
         w->free(o);
+    cairn_samples_free(&o->samples);
     free(o->state);
     return status;
 }

@@ -126,6 +126,16 @@ static void begin(struct cairn_output *o)
     }
 }
 
+/* What Windows writes of a switch in 0524H alone. From version 3 on there is more in the byte of the wait mode. */
+static void windows(struct cairn_json *j, const struct cairn_event *e)
+{
+    struct wmi_contextswap w;
+    memcpy(&w, e->payload, sizeof(w));
+    cairn_json_number(j, "new_priority", w.new_thread_priority);
+    cairn_json_text(j, "wait_mode", w.old_thread_wait_mode & 1 ? "user" : "kernel");
+    cairn_json_number(j, "ideal_cpu", w.old_thread_ideal_processor);
+}
+
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_switch *sw = &item->sw;
@@ -150,6 +160,8 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
         if (most)
             cairn_json_bool(j, "or_more", true);
     }
+    if (sw->form == CAIRN_FORM_EVENT && o->log->etl && !o->log->own)
+        windows(j, sw->event);
     cairn_json_end(j);
 }
 
@@ -331,6 +343,29 @@ static void fields(const struct cairn_output *o, struct cairn_json *j, const str
         cairn_json_bool(j, "fields_fit", fit == CAIRN_FIT_WHOLE);
 }
 
+/* Whose it is, and its call stack, the innermost place first. */
+static void sample(struct cairn_output *o, int64_t time)
+{
+    struct cairn_json *j = &((struct json *)o->state)->j;
+    uint64_t frames[CAIRN_FRAMES];
+    char place[CAIRN_SHOWN];
+    bool cut;
+    const unsigned depth = cairn_sample_frames(o->sample, frames, &cut);
+    thread(o, "thread", o->sample->tid);
+    if (o->sample->pid != CAIRN_NO_TID)
+        cairn_json_number(j, "pid", o->sample->pid);
+    cairn_json_hex(j, "ip", o->sample->ip);
+    cairn_json_text(j, "place", cairn_sample_place(place, o->log, o->sample, time, o->sample->ip));
+    if (!o->sample->stack)
+        return;
+    cairn_json_open_list(j, "stack");
+    for (unsigned i = 0; i < depth; i++)
+        cairn_json_text(j, NULL, cairn_sample_place(place, o->log, o->sample, time, frames[i]));
+    cairn_json_close_list(j);
+    if (cut)
+        cairn_json_bool(j, "stack_cut", true);
+}
+
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
     struct cairn_json *j = line_at(o, "event", item->time, item->cpu);
@@ -339,6 +374,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     if (item->event->hook != CAIRN_NO_HOOK)
         hook(j, item->event->hook);
     cairn_json_text(j, "text", cairn_event_text(text, o->log, item->event, live));
+    if (o->sample)
+        sample(o, item->time);
     if (item->event->header == ETL_MESSAGE)
         message(j, item->event);
     provider(j, item->event);
@@ -391,6 +428,7 @@ const struct cairn_writer cairn_writer_json = {
     .summary = "one object per line for each switch, PEBS record, drain, branch, spin lock, event and gap "
                "(docs/how-to/export.md)",
     .each = true,
+    .samples = true,
     .state = sizeof(struct json),
     .own = own,
     .begin = begin,

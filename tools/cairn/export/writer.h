@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/etl/samples.h"
 #include "tools/cairn/model/elf.h"
 #include "tools/cairn/model/timeline.h"
 #include "trace/wire/format.h"
@@ -25,10 +26,12 @@ struct cairn_output {
     const struct cairn_writer *writer;
     const char *path; /* NULL: standard output */
     FILE *file;
-    struct cairn_elf *elf; /* NULL: none was given */
-    bool compact;          /* switches are those of 0525H, else of 0524H */
-    bool strict;           /* etl */
-    void *state;           /* the writer's, zeroed at first */
+    struct cairn_elf *elf;             /* NULL: none was given */
+    bool compact;                      /* switches are those of 0525H, else of 0524H */
+    bool strict;                       /* etl */
+    struct cairn_samples samples;      /* of a writer that wants them */
+    const struct cairn_sample *sample; /* the event that is told, where it is one of these; else NULL */
+    void *state;                       /* the writer's, zeroed at first */
 };
 
 struct cairn_held { /* a spin lock, at its release */
@@ -40,6 +43,7 @@ struct cairn_held { /* a spin lock, at its release */
 struct cairn_writer {
     const char *name, *summary; /* for --help */
     bool each;                  /* it may be given some switches of a CPU and not others */
+    bool samples;               /* it wants a profile's samples as such */
     size_t state;               /* bytes */
     bool needs_path;            /* it cannot go to standard output */
     bool needs_file;            /* nor to a device or a pipe: it is not written from beginning to end */
@@ -84,5 +88,7 @@ bool cairn_out_begins(const struct cairn_output *o, int64_t *time);
 bool cairn_out_ends(const struct cairn_output *o, int64_t *time);
 /* Nanoseconds since the session began; of the session clock where that is not known. */
 int64_t cairn_out_ns(const struct cairn_output *o, int64_t time);
+/* What so many of the log's are called: "PEBS records", "timer sample". */
+const char *cairn_out_samples(const struct cairn_output *o, uint64_t count);
 /* cairn_function_name of the output's log and file. */
 const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN]);

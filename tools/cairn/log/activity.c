@@ -182,14 +182,31 @@ static void unpack(void *out, size_t size, const struct cairn_live *l)
     memcpy((uint8_t *)out + r->at + 8, l->payload + r->at + 4, size - r->at - 8);
 }
 
+bool cairn_live_sample(const struct cairn_live *l, struct cairn_live_sample *sample)
+{
+    union {
+        struct perfinfo_sampled_profile profile;
+        struct perfinfo_pmc_sample pmc;
+    } e;
+    if (l->kind == CAIRN_LIVE_PROFILE) {
+        unpack(&e.profile, sizeof(e.profile), l);
+        *sample = (struct cairn_live_sample){e.profile.instruction_pointer, e.profile.thread_id};
+    } else if (l->kind == CAIRN_LIVE_PMC) {
+        unpack(&e.pmc, sizeof(e.pmc), l);
+        *sample = (struct cairn_live_sample){e.pmc.instruction_pointer, e.pmc.thread_id};
+    } else {
+        return false;
+    }
+    return true;
+}
+
 bool cairn_live_thread(const struct cairn_live *l, uint32_t *tid)
 {
     union {
         struct etw_ready_thread ready;
         struct etw_priority priority;
-        struct perfinfo_sampled_profile profile;
-        struct perfinfo_pmc_sample pmc;
     } e;
+    struct cairn_live_sample sample;
     switch ((enum cairn_live_kind)l->kind) {
     case CAIRN_LIVE_READY:
         unpack(&e.ready, sizeof(e.ready), l);
@@ -200,16 +217,11 @@ bool cairn_live_thread(const struct cairn_live *l, uint32_t *tid)
         unpack(&e.priority, sizeof(e.priority), l);
         *tid = e.priority.thread_id;
         return true;
-    case CAIRN_LIVE_PROFILE:
-        unpack(&e.profile, sizeof(e.profile), l);
-        *tid = e.profile.thread_id;
-        return true;
-    case CAIRN_LIVE_PMC:
-        unpack(&e.pmc, sizeof(e.pmc), l);
-        *tid = e.pmc.thread_id;
-        return true;
     default:
-        return false;
+        if (!cairn_live_sample(l, &sample))
+            return false;
+        *tid = sample.tid;
+        return true;
     }
 }
 
@@ -296,7 +308,8 @@ static void show_profile(char *out, const struct cairn_log *log, const struct ca
         snprintf(priority, sizeof(priority), ", priority %u", e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT);
     if (e.count != 1)
         snprintf(count, sizeof(count), ", for %u", e.count);
-    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s%s%s", sampled(where, log, l, e.thread_id, e.instruction_pointer),
+    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s%s%s",
+             sampled(where, log, l, e.thread_id, e.instruction_pointer),
              cairn_show_thread(thread, log, e.thread_id, WIDE), priority,
              e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
              e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "", count);

@@ -33,6 +33,13 @@ bool cairn_live_index(const struct cairn_log *log, struct cairn_cpu *cpu, const 
 /* The thread it names: made ready, of another priority, sampled. False: it names none. */
 bool cairn_live_thread(const struct cairn_live *live, uint32_t *tid);
 
+/* A sample of the timer's (0F2EH) or of a counter's (0F2FH). False: it is none. */
+struct cairn_live_sample {
+    uint64_t ip;
+    uint32_t tid;
+};
+bool cairn_live_sample(const struct cairn_live *live, struct cairn_live_sample *sample);
+
 /* How many of these there are of which the truth tells: all but marks and configurations. */
 size_t cairn_live_told(const struct cairn_cpu *cpu);
 

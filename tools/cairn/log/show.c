@@ -58,7 +58,7 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
     return out;
 }
 
-static const char *show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width)
+const char *cairn_show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width)
 {
     char cut[CAIRN_SHOWN];
     const int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
@@ -70,7 +70,7 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 {
     const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
     if (s)
-        return show_offset(out, s->name, address - s->address, width);
+        return cairn_show_offset(out, s->name, address - s->address, width);
     snprintf(out, CAIRN_SHOWN, "0x%016" PRIx64, address);
     return out;
 }
@@ -95,14 +95,14 @@ const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log 
     const struct cairn_etl_life *image = NULL;
     const struct cairn_mapping *map = file_at(log, pid, address);
     if (map)
-        return show_offset(out, cairn_mapping_file(map), address - map->from + map->offset, width);
+        return cairn_show_offset(out, cairn_mapping_file(map), address - map->from + map->offset, width);
     if (log->etl && pid != CAIRN_NO_TID && !cairn_find_symbol(&log->text, address))
         image = cairn_lives_image(&log->etl->lives, pid, time, address);
     if (!image)
         return cairn_show_address(out, log, address, width);
     const char *text = image->name[0] ? image->name : "unnamed image";
     const struct cairn_slice name = {text, (uint32_t)strlen(text)};
-    return show_offset(out, name, address - image->base, width);
+    return cairn_show_offset(out, name, address - image->base, width);
 }
 
 uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t time)

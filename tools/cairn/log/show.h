@@ -15,6 +15,8 @@ const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, 
 const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units);
 /* "name:tid", cut in the name to at most `width`; "idle". */
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
+/* "name+0x1c", at most `width` where that can be. */
+const char *cairn_show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* The same of an address of process `pid` at `time`, where it is no kernel's: by the images that an ETL file tells of,

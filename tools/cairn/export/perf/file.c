@@ -45,7 +45,7 @@ void cairn_perf_begin(struct cairn_perf_file *f, enum perf_record_type type, uin
 void cairn_perf_end(struct cairn_perf_file *f, const struct cairn_perf_where *where)
 {
     if (where) {
-        cairn_perf_32(f, where->tid);
+        cairn_perf_32(f, where->pid ? where->pid : where->tid);
         cairn_perf_32(f, where->tid);
         cairn_perf_64(f, where->time);
         cairn_perf_32(f, where->cpu);

@@ -19,7 +19,7 @@ bool cairn_perf_emulated(const struct cairn_output *o)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static struct cairn_perf_event *add_event(struct cairn_output *o, uint64_t id, struct cairn_slice name)
+struct cairn_perf_event *cairn_perf_add_event(struct cairn_output *o, uint64_t id, struct cairn_slice name)
 {
     struct cairn_perf *p = o->state;
     struct cairn_perf_event *e = CAIRN_ADD(p->events);
@@ -43,7 +43,7 @@ static uint64_t period_of(uint64_t period)
 static void add_pebs_event(struct cairn_output *o, struct cairn_slice name, uint64_t period)
 {
     struct cairn_perf *p = o->state;
-    struct cairn_perf_event *e = add_event(o, CAIRN_PERF_ID_FIRST + p->events.count, name);
+    struct cairn_perf_event *e = cairn_perf_add_event(o, CAIRN_PERF_ID_FIRST + p->events.count, name);
     e->attr.type = PERF_TYPE_RAW;
     e->attr.sample_period = period_of(period);
     e->attr.sample_type = p->sample_type;
@@ -72,7 +72,7 @@ void cairn_perf_counters(struct cairn_output *o)
 void cairn_perf_events(struct cairn_output *o)
 {
     struct cairn_perf *p = o->state;
-    struct cairn_perf_event *dummy = add_event(o, CAIRN_PERF_ID_DUMMY, cairn_slice_of("dummy"));
+    struct cairn_perf_event *dummy = cairn_perf_add_event(o, CAIRN_PERF_ID_DUMMY, cairn_slice_of("dummy"));
     dummy->attr.type = PERF_TYPE_SOFTWARE;
     dummy->attr.config = PERF_COUNT_SW_DUMMY;
     dummy->attr.sample_period = 1;
@@ -90,8 +90,9 @@ void cairn_perf_events(struct cairn_output *o)
         p->other = 1;
     else if (p->unnamed)
         add_pebs_event(o, cairn_slice_of("PEBS"), 1);
+    cairn_perf_profile_event(o);
     if (cairn_log_has_branches(o->log)) {
-        struct cairn_perf_event *bts = add_event(o, CAIRN_PERF_ID_BTS, cairn_slice_of("intel_bts//"));
+        struct cairn_perf_event *bts = cairn_perf_add_event(o, CAIRN_PERF_ID_BTS, cairn_slice_of("intel_bts//"));
         bts->attr.type = PERF_TYPE_INTEL_BTS;
         bts->attr.sample_period = 1;
     }
@@ -235,6 +236,10 @@ void cairn_perf_names(struct cairn_output *o)
     const struct cairn_text *t = &o->log->text;
     char name[CAIRN_SHOWN];
     put_thread(f, 0, "idle");
+    if (cairn_perf_foreign(o)) {
+        cairn_perf_foreign_names(o);
+        return;
+    }
     for (size_t i = 0; i < t->names.count; i++)
         if (t->names.items[i].tid)
             put_thread(f, t->names.items[i].tid, cairn_slice_text(name, sizeof(name), t->names.items[i].name));

@@ -51,7 +51,7 @@ struct perf_attr { /* PERF_ATTR_SIZE_VER5 of struct perf_event_attr */
 };
 _Static_assert(sizeof(struct perf_attr) == 112, "PERF_ATTR_SIZE_VER5");
 
-enum { PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, PERF_COUNT_SW_DUMMY = 9 };
+enum { PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, PERF_COUNT_SW_CPU_CLOCK = 0, PERF_COUNT_SW_DUMMY = 9 };
 #define PERF_TYPE_INTEL_BTS 10u /* a dynamic number, which the section of PMUs gives a name */
 
 #define PERF_ATTR_MMAP           (UINT64_C(1) << 8)
@@ -67,6 +67,7 @@ enum { PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, PERF_COUNT_SW_DUMMY = 9 };
 #define PERF_SAMPLE_TID           (1u << 1)
 #define PERF_SAMPLE_TIME          (1u << 2)
 #define PERF_SAMPLE_ADDR          (1u << 3)
+#define PERF_SAMPLE_CALLCHAIN     (1u << 5)
 #define PERF_SAMPLE_CPU           (1u << 7)
 #define PERF_SAMPLE_BRANCH_STACK  (1u << 11)
 #define PERF_SAMPLE_DATA_SRC      (1u << 15)
@@ -76,6 +77,10 @@ enum { PERF_TYPE_SOFTWARE = 1, PERF_TYPE_RAW = 4, PERF_COUNT_SW_DUMMY = 9 };
 /* What is at the end of each record that is no sample, too. */
 #define PERF_SAMPLE_COMMON                                                                                             \
     (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* In a call chain: whose the addresses behind it are. */
+#define PERF_CONTEXT_KERNEL (UINT64_MAX - 127)
+#define PERF_CONTEXT_USER   (UINT64_MAX - 511)
 
 #define PERF_SAMPLE_BRANCH_ANY_ALL 0xFu /* any branch, of user, kernel and hypervisor */
 
@@ -116,11 +121,17 @@ struct cairn_perf_file {
 };
 
 /* The event of a record's sample, or of its end. */
-enum { CAIRN_PERF_ID_DUMMY = 1, CAIRN_PERF_ID_BTS = 2, CAIRN_PERF_ID_FIRST = 16 /* of the PEBS events */ };
+enum {
+    CAIRN_PERF_ID_DUMMY = 1,
+    CAIRN_PERF_ID_BTS = 2,
+    CAIRN_PERF_ID_PROFILE = 3,
+    CAIRN_PERF_ID_FIRST = 16 /* of the PEBS events */
+};
 
 struct cairn_perf_where { /* what a record says at its end */
     uint32_t tid, cpu;
     uint64_t time; /* of the file */
+    uint32_t pid;  /* 0: as the TID */
 };
 
 void cairn_perf_begin(struct cairn_perf_file *f, enum perf_record_type type, uint16_t misc);
@@ -184,6 +195,18 @@ void cairn_perf_survey(struct cairn_output *o);
 /* A sample for each event that the record is of. */
 void cairn_perf_sample(struct cairn_output *o, const struct cairn_item *item);
 
+/* ---- profile.c: of a file of Windows, whose threads are of processes --------------------------------------------- */
+
+bool cairn_perf_foreign(const struct cairn_output *o);
+/* The PID of a thread then; of any other log, and where nothing tells, its TID. */
+uint32_t cairn_perf_pid(const struct cairn_output *o, uint32_t tid, int64_t time);
+/* The event that a profile's samples are of; nothing where there are none. */
+void cairn_perf_profile_event(struct cairn_output *o);
+/* o->sample. */
+void cairn_perf_profile_sample(struct cairn_output *o, const struct cairn_item *item);
+/* Its threads and images. */
+void cairn_perf_foreign_names(struct cairn_output *o);
+
 /* ---- machine.c: the beginning ------------------------------------------------------------------------------------ */
 
 /* The TID that stands for an unknown thread, one for each reason. */
@@ -191,6 +214,8 @@ static inline uint32_t cairn_perf_tid(uint8_t blame, uint32_t tid)
 {
     return blame == CAIRN_BLAME_KNOWN ? tid : INT32_MAX - (uint32_t)blame;
 }
+/* Another event, with the attributes that all have. */
+struct cairn_perf_event *cairn_perf_add_event(struct cairn_output *o, uint64_t id, struct cairn_slice name);
 void cairn_perf_counters(struct cairn_output *o);
 /* The events that were counted, behind the survey. */
 void cairn_perf_events(struct cairn_output *o);

@@ -51,7 +51,7 @@ static void put_branches(struct cairn_output *o, uint32_t cpu)
     if (!d->any)
         return;
     const uint64_t size = d->used + sizeof(empty), time = cairn_perf_time(o, d->time);
-    const struct cairn_perf_where where = {d->tid, cpu, time};
+    const struct cairn_perf_where where = {d->tid, cpu, time, 0};
     cairn_perf_begin(f, PERF_RECORD_AUX, 0);
     cairn_perf_64(f, p->aux_offset);
     cairn_perf_64(f, size);
@@ -121,9 +121,10 @@ static void begin(struct cairn_output *o)
 static void put_switch(struct cairn_output *o, const struct cairn_item *item, uint32_t tid, uint32_t other, int misc)
 {
     struct cairn_perf_file *f = &((struct cairn_perf *)o->state)->file;
-    const struct cairn_perf_where where = {tid, item->cpu, cairn_perf_time(o, item->sw.time)};
+    const int64_t time = item->sw.time;
+    const struct cairn_perf_where where = {tid, item->cpu, cairn_perf_time(o, time), cairn_perf_pid(o, tid, time)};
     cairn_perf_begin(f, PERF_RECORD_SWITCH_CPU_WIDE, (uint16_t)misc);
-    cairn_perf_32(f, other);
+    cairn_perf_32(f, other == UINT32_MAX ? other : cairn_perf_pid(o, other, time));
     cairn_perf_32(f, other);
     cairn_perf_end(f, &where);
 }
@@ -139,10 +140,17 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
         put_switch(o, item, sw->new_tid, sw->old_tid, 0);
 }
 
+static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
+{
+    (void)live;
+    if (o->sample)
+        cairn_perf_profile_sample(o, item);
+}
+
 static void put_lost(struct cairn_output *o, enum perf_record_type type, uint32_t cpu, int64_t time, uint64_t count)
 {
     struct cairn_perf_file *f = &((struct cairn_perf *)o->state)->file;
-    const struct cairn_perf_where where = {UINT32_MAX, cpu, cairn_perf_time(o, time)};
+    const struct cairn_perf_where where = {UINT32_MAX, cpu, cairn_perf_time(o, time), 0};
     cairn_perf_begin(f, type, 0);
     if (type == PERF_RECORD_LOST)
         cairn_perf_64(f, CAIRN_PERF_ID_DUMMY);
@@ -182,9 +190,12 @@ static void free_all(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_perf = {
     .name = "perf.data",
-    .summary = "the file of Linux's perf: PEBS records as samples with data address, data source, latencies, registers "
-               "and branches, switches, BTS as the AUX data of intel_bts (docs/how-to/perf.md)",
+    .summary =
+        "the file of Linux's perf: PEBS records as samples with data address, data source, latencies, registers "
+        "and branches, switches, BTS as the AUX data of intel_bts (docs/how-to/perf.md). Of Windows, a profile's "
+        "samples with their call chains",
     .each = true,
+    .samples = true,
     .state = sizeof(struct cairn_perf),
     .needs_path = true,
     .needs_file = true,
@@ -194,6 +205,7 @@ const struct cairn_writer cairn_writer_perf = {
     .record = cairn_perf_sample,
     .epoch = epoch,
     .branches = branches,
+    .event = event,
     .lost = lost,
     .end = end,
     .free = free_all,

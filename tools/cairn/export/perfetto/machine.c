@@ -23,7 +23,7 @@ int32_t cairn_pf_process(const struct cairn_output *o, uint32_t tid)
         return CAIRN_PF_IDLE_PROCESS;
     if (!foreign(o))
         return CAIRN_PF_KERNEL_PROCESS;
-    const struct cairn_pf_owner *owner = cairn_pf_owner_of(&cairn_pf_processes(o)->threads, tid);
+    const struct cairn_owner *owner = cairn_owner_of(&cairn_pf_processes(o)->threads, tid);
     return owner && owner->pid < CAIRN_PF_UNKNOWN ? (int32_t)owner->pid : CAIRN_PF_UNKNOWN;
 }
 
@@ -187,10 +187,10 @@ static void put_thread(struct cairn_output *o, int32_t pid, int32_t tid, const c
 
 static void put_owners(struct cairn_output *o)
 {
-    struct cairn_pf_processes *all = cairn_pf_processes(o);
-    cairn_pf_processes_read(all, o->log);
+    struct cairn_processes *all = cairn_pf_processes(o);
+    cairn_processes_read(all, o->log);
     for (size_t i = 0; i < all->processes.list.count; i++) {
-        const struct cairn_pf_owner *p = &all->processes.list.items[i];
+        const struct cairn_owner *p = &all->processes.list.items[i];
         if (p->pid < CAIRN_PF_UNKNOWN)
             put_process(o, (int32_t)p->pid, p->name[0] ? p->name : NULL);
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* PEBS records as a profiler's samples: PerfSample, and the InternedData that they refer to. */
+/* PEBS records, or a profile's samples, as a profiler's: PerfSample, and the InternedData that they refer to. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/perfetto/writer.h"
 #include "tools/cairn/model/counters.h"
 
-enum { MAPPING_KERNEL = 1, MAPPING_OTHER };
+enum { MAPPING_KERNEL = 1, MAPPING_OTHER, MAPPING_IMAGES /* and so on: those of a file of Windows */ };
 
 /* Bytes of a number in hex digits, as Perfetto has a build ID. */
 static size_t bytes_of(struct cairn_slice hex, uint8_t *out, size_t room)
@@ -98,6 +100,8 @@ static void put_event_name(struct cairn_output *o)
         event.has_period = only->period && !only->later;
         event.period = only->period;
     }
+    if (cairn_samples_any(&o->samples))
+        snprintf(name, sizeof(name), "%s", cairn_samples_name(o->samples.kind, 2));
     event.name = name;
     samples.timebase = &event;
     defaults.perf_sample_defaults = &samples;
@@ -109,9 +113,12 @@ static void begin(struct cairn_output *o, struct cairn_pf_stacks *s)
 {
     if (s->begun)
         return;
+    const size_t images = o->log->etl ? o->log->etl->lives.images.count : 0;
     memset(s->slot, 0, sizeof(s->slot));
     s->used = 0;
     s->begun = true;
+    free(s->mapped);
+    s->mapped = cairn_alloc(images + 1);
     put_mappings(o);
     put_event_name(o);
 }
@@ -125,15 +132,52 @@ static void put_interned(struct cairn_output *o, Pf__InternedData *data)
     cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
 }
 
-static void put_frame(struct cairn_output *o, uint64_t address, uint64_t iid)
+/* The mapping of an image of Windows, described before its first frame. */
+static uint64_t mapping_of(struct cairn_output *o, struct cairn_pf_stacks *s, const struct cairn_etl_life *image)
+{
+    const size_t index = (size_t)(image - o->log->etl->lives.images.items);
+    uint64_t iid = MAPPING_IMAGES + index;
+    Pf__InternedString path = PF__INTERNED_STRING__INIT, *paths[] = {&path};
+    Pf__Mapping mapping = PF__MAPPING__INIT, *mappings[] = {&mapping};
+    Pf__InternedData data = PF__INTERNED_DATA__INIT;
+    if (s->mapped[index])
+        return iid;
+    s->mapped[index] = true;
+    path.has_iid = path.has_str = mapping.has_iid = mapping.has_start = mapping.has_end = true;
+    path.iid = mapping.iid = iid;
+    path.str = (ProtobufCBinaryData){strlen(image->name), (uint8_t *)image->name};
+    mapping.start = image->base;
+    mapping.end = image->size > UINT64_MAX - image->base ? UINT64_MAX : image->base + image->size;
+    mapping.n_path_string_ids = 1;
+    mapping.path_string_ids = &iid;
+    data.n_mapping_paths = data.n_mappings = 1;
+    data.mapping_paths = paths;
+    data.mappings = mappings;
+    put_interned(o, &data);
+    return iid;
+}
+
+/* "ntdll.dll+0x1230" of an image of Windows, whose functions nothing names. */
+static bool name_of(struct cairn_output *o, const struct cairn_pf_place *place, char name[CAIRN_SHOWN])
+{
+    if (!place->image)
+        return cairn_out_function(o, place->address, name);
+    cairn_show_offset(name, cairn_slice_of(place->image->name), place->address - place->image->base, CAIRN_SHOWN - 1);
+    return true;
+}
+
+static void put_frame(struct cairn_output *o, struct cairn_pf_stacks *s, const struct cairn_pf_place *place,
+                      uint64_t iid)
 {
     char function[CAIRN_SHOWN];
-    uint64_t base, end;
+    uint64_t base = 0, end;
+    const uint64_t address = place->address;
     const bool in_kernel = kernel_range(o, &base, &end) && address >= base && address < end;
+    const uint64_t mapping = place->image ? mapping_of(o, s, place->image) : in_kernel ? MAPPING_KERNEL : MAPPING_OTHER;
     Pf__InternedString name = PF__INTERNED_STRING__INIT, *names[] = {&name};
     Pf__Frame frame = PF__FRAME__INIT, *frames[] = {&frame};
     Pf__InternedData data = PF__INTERNED_DATA__INIT;
-    if (cairn_out_function(o, address, function)) {
+    if (name_of(o, place, function)) {
         name.has_iid = name.has_str = frame.has_function_name_id = true;
         name.iid = frame.function_name_id = iid;
         name.str = (ProtobufCBinaryData){strlen(function), (uint8_t *)function};
@@ -142,8 +186,8 @@ static void put_frame(struct cairn_output *o, uint64_t address, uint64_t iid)
     }
     frame.has_iid = frame.has_mapping_id = frame.has_rel_pc = true;
     frame.iid = iid;
-    frame.mapping_id = in_kernel ? MAPPING_KERNEL : MAPPING_OTHER;
-    frame.rel_pc = in_kernel ? address - base : address;
+    frame.mapping_id = mapping;
+    frame.rel_pc = place->image ? address - place->image->base : in_kernel ? address - base : address;
     data.n_frames = 1;
     data.frames = frames;
     put_interned(o, &data);
@@ -163,24 +207,27 @@ static void put_stack(struct cairn_output *o, uint64_t iid, uint64_t *frames, si
 }
 
 /* The slot of a call stack, the caller's with one more address. There is room. */
-static size_t node(struct cairn_output *o, struct cairn_pf_stacks *s, uint64_t caller, uint64_t address)
+static size_t node(struct cairn_output *o, struct cairn_pf_stacks *s, uint64_t caller,
+                   const struct cairn_pf_place *place)
 {
     const size_t slots = sizeof(s->slot) / sizeof(s->slot[0]);
-    size_t at = ((address ^ caller << 48) * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & (slots - 1);
-    while (s->slot[at].iid && (s->slot[at].address != address || s->slot[at].caller != caller))
+    size_t at = ((place->address ^ caller << 48) * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & (slots - 1);
+    while (s->slot[at].iid && (s->slot[at].place.address != place->address || s->slot[at].place.image != place->image ||
+                               s->slot[at].caller != caller))
         at = (at + 1) & (slots - 1);
     if (!s->slot[at].iid) {
-        s->slot[at].address = address;
+        s->slot[at].place = *place;
         s->slot[at].caller = caller;
         s->slot[at].iid = ++s->last_iid;
         s->used++;
         if (!caller)
-            put_frame(o, address, s->slot[at].iid);
+            put_frame(o, s, place, s->slot[at].iid);
     }
     return at;
 }
 
-uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *s, const uint64_t *address, size_t depth)
+uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *s, const struct cairn_pf_place *places,
+                        size_t depth)
 {
     uint64_t frames[CAIRN_PF_DEPTH], caller = 0;
     size_t at = 0;
@@ -188,8 +235,8 @@ uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *s, const
         s->begun = false;
     begin(o, s);
     for (size_t i = 0; i < depth; i++) {
-        frames[i] = s->slot[node(o, s, 0, address[i])].iid;
-        at = node(o, s, caller, address[i]);
+        frames[i] = s->slot[node(o, s, 0, &places[i])].iid;
+        at = node(o, s, caller, &places[i]);
         caller = s->slot[at].iid;
     }
     if (!s->slot[at].written)
@@ -215,13 +262,13 @@ static uint64_t calls_of(struct cairn_output *o, struct cairn_pf_stacks *stacks,
                          protobuf_c_boolean *cut)
 {
     struct cairn_callstack calls;
-    uint64_t address[CAIRN_PF_DEPTH];
+    struct cairn_pf_place places[CAIRN_CALLS + 1] = {0};
     size_t depth = 0;
     *cut = cairn_callstack_read(&calls, &stacks->branches, o->log, o->elf, item);
     for (unsigned i = *cut ? calls.count : 0; i-- > 0;)
-        address[depth++] = calls.call[i];
-    address[depth++] = item->record->ip;
-    return cairn_pf_stack(o, stacks, address, depth);
+        places[depth++].address = calls.call[i];
+    places[depth++].address = item->record->ip;
+    return cairn_pf_stack(o, stacks, places, depth);
 }
 
 void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item)
@@ -235,6 +282,28 @@ void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, con
     s.tid = known ? item->tid : (uint32_t)cairn_pf_blame_tid(item->blame);
     s.cpu_mode = item->record->ip >> 63 ? PF__PERF_SAMPLE__CPU_MODE__MODE_KERNEL : PF__PERF_SAMPLE__CPU_MODE__MODE_USER;
     put_sample(o, item, &s, item->record->time);
+}
+
+void cairn_pf_profile_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item)
+{
+    const struct cairn_sample *sample = o->sample;
+    Pf__PerfSample s = PF__PERF_SAMPLE__INIT;
+    struct cairn_pf_place places[CAIRN_PF_DEPTH];
+    uint64_t frames[CAIRN_FRAMES];
+    bool cut;
+    const unsigned depth = cairn_sample_frames(sample, frames, &cut);
+    for (unsigned i = 0; i < depth; i++) {
+        const uint64_t address = frames[depth - 1 - i];
+        places[i] = (struct cairn_pf_place){address, cairn_sample_image(o->log, sample, item->time, address)};
+    }
+    s.callstack_iid = cairn_pf_stack(o, stacks, places, depth);
+    s.has_unwind_error = cut;
+    s.unwind_error = PF__PERF_SAMPLE__STACK_UNWIND_ERROR__UNWIND_ERROR_MAX_FRAMES_EXCEEDED;
+    s.has_pid = s.has_tid = s.has_cpu_mode = s.has_callstack_iid = true;
+    s.pid = sample->pid < CAIRN_PF_UNKNOWN ? sample->pid : (uint32_t)cairn_pf_process(o, sample->tid);
+    s.tid = sample->tid;
+    s.cpu_mode = sample->ip >> 63 ? PF__PERF_SAMPLE__CPU_MODE__MODE_KERNEL : PF__PERF_SAMPLE__CPU_MODE__MODE_USER;
+    put_sample(o, item, &s, item->time);
 }
 
 void cairn_pf_lost_samples(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item,

@@ -46,7 +46,7 @@ struct perfetto {
     struct lane cpu[CAIRN_CPUS_MOST];
     struct cairn_pf_sched sched;
     struct cairn_pf_stacks stacks;
-    struct cairn_pf_processes processes;
+    struct cairn_processes processes;
     uint32_t more_locks; /* tracks of one lock each */
     bool emulated;
     /* packed */
@@ -78,7 +78,7 @@ void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *p, enum cairn_pf_sequ
     fwrite(s->packet, 1, size, o->file);
 }
 
-struct cairn_pf_processes *cairn_pf_processes(const struct cairn_output *o)
+struct cairn_processes *cairn_pf_processes(const struct cairn_output *o)
 {
     return &((struct perfetto *)o->state)->processes;
 }
@@ -407,6 +407,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
         cairn_pf_ready(o, &((struct perfetto *)o->state)->sched, item, live);
         return;
     }
+    if (o->sample)
+        cairn_pf_profile_sample(o, &((struct perfetto *)o->state)->stacks, item);
     const uint64_t uuid = track(o, TRACK_EVENTS, item->cpu);
     const bool known = item->event->hook != CAIRN_NO_HOOK;
     snprintf(hook, sizeof(hook), "%04" PRIX32 "H", item->event->hook);
@@ -450,12 +452,14 @@ static void free_all(struct cairn_output *o)
 {
     struct perfetto *s = o->state;
     free(s->packet);
+    free(s->stacks.mapped);
     cairn_branches_free(&s->stacks.branches);
-    cairn_pf_processes_free(&s->processes);
+    cairn_processes_free(&s->processes);
 }
 
 const struct cairn_writer cairn_writer_perfetto = {
     .name = "perfetto",
+    .samples = true,
     .each = true, /* between switches that are left, nobody seems to run */
     .summary = "file for ui.perfetto.dev: CPUs, threads and their waits, PEBS records as samples, spin locks, DS "
                "buffers, gaps (docs/how-to/export.md)",

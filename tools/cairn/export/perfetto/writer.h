@@ -4,8 +4,8 @@
 
 #include "perfetto.pb-c.h"
 #include "tools/cairn/export/callstack.h"
-#include "tools/cairn/export/perfetto/processes.h"
 #include "tools/cairn/export/writer.h"
+#include "tools/cairn/log/etl/processes.h"
 #include "tools/cairn/model/cpu_time.h"
 
 /* What nobody knows has a TID of its own, and so a name that says it: one for each reason why the thread of a PEBS
@@ -38,7 +38,7 @@ static inline uint64_t cairn_pf_time(const struct cairn_output *o, int64_t time)
 /* Writes it, as part of the trace. */
 void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *packet, enum cairn_pf_sequence sequence);
 /* Of Windows' own logs, read before anything is written. */
-struct cairn_pf_processes *cairn_pf_processes(const struct cairn_output *o);
+struct cairn_processes *cairn_pf_processes(const struct cairn_output *o);
 
 /* ---- machine.c --------------------------------------------------------------------------------------------------- */
 
@@ -78,27 +78,37 @@ void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct
 /* Whoever runs does so no longer than until then; INT64_MAX: to the end, when that may be. */
 void cairn_pf_sched_end(struct cairn_output *o, struct cairn_pf_sched *s, int64_t stop);
 
-/* ---- samples.c: PEBS records ------------------------------------------------------------------------------------- */
+/* ---- samples.c: PEBS records, or a profile's samples ------------------------------------------------------------- */
 
-#define CAIRN_PF_DEPTH (CAIRN_CALLS + 1u) /* of a call stack */
-#define CAIRN_PF_NODES 4096u              /* of twice as many slots */
+#define CAIRN_PF_DEPTH CAIRN_FRAMES /* of a call stack */
+#define CAIRN_PF_NODES 4096u        /* of twice as many slots */
+
+struct cairn_pf_place {
+    uint64_t address;
+    const struct cairn_etl_life *image; /* that has it; NULL: none of a file of Windows */
+};
 
 /* The call stacks that were written, as a tree: each node is a call stack, the caller's with one more address. A node
  * without a caller is the frame of its address, too. When no more fit, all are forgotten, here and by the viewer. */
 struct cairn_pf_stacks {
     struct {
-        uint64_t caller, address;
+        uint64_t caller;
+        struct cairn_pf_place place;
         uint64_t iid; /* of the call stack; 0: free */
         bool written; /* as a call stack */
     } slot[2 * CAIRN_PF_NODES];
     uint32_t used;
     uint64_t last_iid;
     bool begun;
+    bool *mapped; /* of each image of the file, whether the viewer knows it */
     struct cairn_branches branches;
 };
 /* The IID of a call stack, its outermost frame first, written before where the viewer still has it. An IID never means
  * two things, whatever was forgotten. `depth`: 1..CAIRN_PF_DEPTH. */
-uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *stacks, const uint64_t *address, size_t depth);
+uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_pf_place *places,
+                        size_t depth);
+/* The same of a profile's sample, o->sample. */
+void cairn_pf_profile_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item);
 void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item);
 /* So many records did not come to be on the CPU. */
 void cairn_pf_lost_samples(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item,

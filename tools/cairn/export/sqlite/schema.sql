@@ -62,6 +62,15 @@ CREATE TABLE event_fields (
     event INTEGER NOT NULL REFERENCES events, number INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (event, number)) WITHOUT ROWID;
 
+-- Samples of a profile that Windows wrote: events of the hook 0F2EH, or where there are none 0F2FH.
+CREATE TABLE samples (
+    event INTEGER PRIMARY KEY REFERENCES events, tid INTEGER NOT NULL REFERENCES threads, pid INTEGER,
+    ip INTEGER NOT NULL, place TEXT NOT NULL);
+-- Their call stacks. depth: 0 is the sample's own address, 1 is who called, and so on.
+CREATE TABLE sample_frames (
+    sample INTEGER NOT NULL REFERENCES samples, depth INTEGER NOT NULL, ip INTEGER NOT NULL, place TEXT NOT NULL,
+    PRIMARY KEY (sample, depth)) WITHOUT ROWID;
+
 -- Where something is missing on a CPU: after the item before.
 CREATE TABLE loss (
     id INTEGER PRIMARY KEY, cpu INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, first_buffer INTEGER,

@@ -41,6 +41,8 @@ static const struct {
     [CAIRN_SQL_LOCKS] = {"locks", 18},
     [CAIRN_SQL_EVENTS] = {"events", 11},
     [CAIRN_SQL_EVENT_FIELDS] = {"event_fields", 4},
+    [CAIRN_SQL_SAMPLES] = {"samples", 5},
+    [CAIRN_SQL_SAMPLE_FRAMES] = {"sample_frames", 4},
     [CAIRN_SQL_LOSS] = {"loss", 9},
 };
 

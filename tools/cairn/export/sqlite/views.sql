@@ -5,6 +5,7 @@ INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT new_tid FROM switches WHERE 
 INSERT OR IGNORE INTO threads (tid) SELECT tid FROM last_runs WHERE tid IS NOT NULL;
 INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM locks;
 INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM drains WHERE tid IS NOT NULL;
+INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM samples;
 
 CREATE INDEX switches_ns ON switches (ns);
 CREATE INDEX records_tid ON records (tid, ns);
@@ -18,6 +19,9 @@ CREATE INDEX branches_to ON branches (to_function);
 CREATE INDEX locks_lock ON locks (lock, ns);
 CREATE INDEX events_hook ON events (hook, ns);
 CREATE INDEX events_cpu ON events (cpu, ns);
+CREATE INDEX samples_tid ON samples (tid);
+CREATE INDEX samples_place ON samples (place);
+CREATE INDEX sample_frames_place ON sample_frames (place);
 
 -- As in `cairn stat`: idle is thread 0.
 CREATE VIEW time_on_cpu AS

@@ -322,6 +322,30 @@ static void provider(struct cairn_sql *q, const struct cairn_event *e, const str
     cairn_sql_maybe(q, numbered, e->version);
 }
 
+static void sample(struct cairn_output *o, int64_t event, int64_t time)
+{
+    const struct cairn_sample *s = o->sample;
+    uint64_t frames[CAIRN_FRAMES];
+    char place[CAIRN_SHOWN];
+    bool cut;
+    const unsigned depth = cairn_sample_frames(s, frames, &cut);
+    struct cairn_sql *q = row(o, CAIRN_SQL_SAMPLES);
+    cairn_sql_number(q, event);
+    cairn_sql_number(q, s->tid);
+    cairn_sql_maybe(q, s->pid != CAIRN_NO_TID, s->pid);
+    cairn_sql_bits(q, s->ip);
+    cairn_sql_text(q, cairn_slice_of(cairn_sample_place(place, o->log, s, time, s->ip)));
+    cairn_sql_write(q);
+    for (unsigned i = 0; i < depth && s->stack; i++) {
+        q = row(o, CAIRN_SQL_SAMPLE_FRAMES);
+        cairn_sql_number(q, event);
+        cairn_sql_number(q, i);
+        cairn_sql_bits(q, frames[i]);
+        cairn_sql_text(q, cairn_slice_of(cairn_sample_place(place, o->log, s, time, frames[i])));
+        cairn_sql_write(q);
+    }
+}
+
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
     const struct cairn_event *e = item->event;
@@ -339,6 +363,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     cairn_sql_text(q, cairn_slice_of(cairn_event_text(text, o->log, e, live)));
     provider(q, e, provided ? &p : NULL);
     cairn_sql_write(q);
+    if (o->sample)
+        sample(o, fields.event, item->time);
     cairn_event_fields(o->log, e, event_field, &fields);
 }
 
@@ -403,6 +429,7 @@ const struct cairn_writer cairn_writer_sqlite = {
     .name = "sqlite",
     .summary = "a SQLite database: tables of switches, threads, PEBS records and their fields, branches, drains, spin "
                "locks, events and gaps, with indexes and views (docs/how-to/sqlite.md)",
+    .samples = true,
     .state = sizeof(struct state),
     .needs_path = true,
     .needs_file = true,

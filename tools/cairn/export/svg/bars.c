@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws a bar for each function, where there is no more to tell of a stack than thread and function: a part of it for
  * each thread, in that thread's colour. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,7 @@
 #define MOST    20u /* functions that have a bar of their own */
 
 struct part { /* the records of a thread in a function */
-    const char *thread;
-    size_t thread_size;
-    const char *function;
+    const char *thread, *function;
     uint64_t records;
 };
 
@@ -33,11 +32,10 @@ struct bars {
     size_t part_count, count;
 };
 
-static void add_part(void *context, const char *stack, uint64_t records)
+static void add_part(void *context, const char *const *frames, unsigned depth, uint64_t records)
 {
     struct bars *b = context;
-    const size_t size = strcspn(stack, ";");
-    b->parts[b->part_count++] = (struct part){stack, size, stack[size] ? stack + size + 1 : "", records};
+    b->parts[b->part_count++] = (struct part){frames[0], depth > 1 ? frames[1] : "", records};
 }
 
 static int by_function(const void *a, const void *b)
@@ -85,9 +83,9 @@ unsigned cairn_svg_bars_height(const struct cairn_stacks *stacks)
 }
 
 /* Words of our own have blanks in place of underscores: folded stacks have none. */
-static void plain(char name[CAIRN_SHOWN], const char *text, size_t size)
+static void plain(char name[CAIRN_SHOWN], const char *text)
 {
-    snprintf(name, CAIRN_SHOWN, "%.*s", (int)size, text);
+    snprintf(name, CAIRN_SHOWN, "%s", text);
     for (char *p = name; *name == '[' && *p; p++)
         *p = *p == '_' ? ' ' : *p;
 }
@@ -106,19 +104,18 @@ static void draw_bar(const struct bars *b, const struct bar *bar, const struct c
     const double one = (double)LONGEST / (double)b->items[0].records;
     char function[CAIRN_SHOWN], thread[CAIRN_SHOWN], class[8];
     double x = NAMES;
-    plain(function, b->parts[bar->first].function, CAIRN_SHOWN - 1);
+    plain(function, b->parts[bar->first].function);
     fprintf(o->file, "<g data-function-records=\"%" PRIu64 "\"><title>", bar->records);
     cairn_svg_text(o->file, function);
     fputs("</title>", o->file);
     for (size_t i = bar->first; i < bar->first + bar->count; i++) {
         const struct part *part = &b->parts[i];
         const double width = (double)part->records * one;
-        plain(thread, part->thread, part->thread_size);
+        plain(thread, part->thread);
         fprintf(o->file, "<g class=\"%s\" data-records=\"%" PRIu64 "\"><title>",
                 cairn_svg_class(class, cairn_svg_colour(threads, o, thread)), part->records);
         cairn_svg_text(o->file, thread);
-        fprintf(o->file, ": %" PRIu64 " %s in ", part->records,
-                cairn_plural(part->records, "PEBS record", "PEBS records"));
+        fprintf(o->file, ": %" PRIu64 " %s in ", part->records, cairn_out_samples(o, part->records));
         cairn_svg_text(o->file, function);
         fprintf(o->file, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"/></g>", x, y, width, BAR);
         x += width;
@@ -132,9 +129,13 @@ void cairn_svg_bars_draw(const struct cairn_stacks *stacks, const struct cairn_o
 {
     struct bars b = read(stacks);
     uint64_t rest = stacks->records;
-    fprintf(o->file, "<text x=\"%u\" y=\"%u\">%s</text>\n<g class=\"b\" id=\"bars\">\n", CAIRN_SVG_MARGIN,
-            y + CAPTION - 8,
-            stacks->records ? "PEBS records by function, in the colours of their threads" : "No PEBS records");
+    const char *what = cairn_out_samples(o, 2);
+    fprintf(o->file, "<text x=\"%u\" y=\"%u\">", CAIRN_SVG_MARGIN, y + CAPTION - 8);
+    if (stacks->records)
+        fprintf(o->file, "%c%s by function, in the colours of their threads", toupper(what[0]), what + 1);
+    else
+        fprintf(o->file, "No %s", what);
+    fputs("</text>\n<g class=\"b\" id=\"bars\">\n", o->file);
     y += CAPTION;
     for (size_t i = 0; i < b.count && i < MOST; i++, y += ROW) {
         draw_bar(&b, &b.items[i], o, threads, stacks->records, y);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws the flame graph. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/cairn/export/callstack.h"
 #include "tools/cairn/export/svg/svg.h"
 
 #define ROW     17u
 #define CAPTION 26u
-#define DEPTH   (CAIRN_CALLS + 3u) /* frames of a stack: thread, what is not known, calls, function */
-#define NARROW  0.5                /* pixels: what is no wider is not drawn, but counted */
-#define WARM    6u                 /* colours of functions: class f0 and so on */
+#define NARROW  0.5 /* pixels: what is no wider is not drawn, but counted */
+#define WARM    6u  /* colours of functions: class f0 and so on */
 
 struct flames {
     const struct cairn_output *o;
@@ -19,28 +18,17 @@ struct flames {
     unsigned bottom; /* y of the threads' row */
     struct {
         const char *name;
-        size_t size;
-        uint64_t from; /* records left of it */
-    } open[DEPTH];     /* of the stack before */
+        uint64_t from;         /* records left of it */
+    } open[CAIRN_STACK_DEPTH]; /* of the stack before */
     unsigned depth;
     uint64_t at, narrow; /* records so far; frames that are not drawn */
 };
 
-static unsigned depth_of(const char *stack)
+static void measure(void *context, const char *const *frames, unsigned depth, uint64_t records)
 {
-    unsigned depth = 1;
-    while ((stack = strchr(stack, ';')) && depth < DEPTH) {
-        stack++;
-        depth++;
-    }
-    return depth;
-}
-
-static void measure(void *context, const char *stack, uint64_t records)
-{
+    (void)frames;
     (void)records;
     unsigned *most = context;
-    const unsigned depth = depth_of(stack);
     *most = depth > *most ? depth : *most;
 }
 
@@ -77,7 +65,7 @@ static void draw_frame(struct flames *f, unsigned depth)
         f->narrow++;
         return;
     }
-    snprintf(name, sizeof(name), "%.*s", (int)f->open[depth].size, f->open[depth].name);
+    snprintf(name, sizeof(name), "%s", f->open[depth].name);
     for (char *p = name; *name == '[' && *p; p++) /* words of our own: folded stacks have no blanks */
         *p = *p == '_' ? ' ' : *p;
     if (depth) {
@@ -91,33 +79,23 @@ static void draw_frame(struct flames *f, unsigned depth)
     fprintf(to, "<g class=\"%s\" data-depth=\"%u\" data-records=\"%" PRIu64 "\"><title>", class, depth, records);
     cairn_svg_text(to, name);
     fprintf(to, ": %" PRIu64 " %s, %.2f %%</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"/>", records,
-            cairn_plural(records, "PEBS record", "PEBS records"), 100.0 * (double)records / (double)all, x, y, width,
-            ROW);
+            cairn_out_samples(f->o, records), 100.0 * (double)records / (double)all, x, y, width, ROW);
     cairn_svg_label(to, x, y + ROW - 5, width, name);
     fputs("</g>\n", to);
 }
 
 /* Frames that this stack has in common with the one before stay open; the others end here. */
-static void next_stack(void *context, const char *stack, uint64_t records)
+static void next_stack(void *context, const char *const *frames, unsigned depth, uint64_t records)
 {
     struct flames *f = context;
-    unsigned depth = 0;
-    const char *frame = stack;
-    size_t size;
-    for (; frame && depth < f->depth; depth++) {
-        size = strcspn(frame, ";");
-        if (size != f->open[depth].size || memcmp(frame, f->open[depth].name, size) != 0)
-            break;
-        frame = frame[size] ? frame + size + 1 : NULL;
-    }
-    while (f->depth > depth)
+    unsigned same = 0;
+    while (same < depth && same < f->depth && frames[same] == f->open[same].name)
+        same++;
+    while (f->depth > same)
         draw_frame(f, --f->depth);
-    for (; frame && f->depth < DEPTH; f->depth++) {
-        size = strcspn(frame, ";");
-        f->open[f->depth].name = frame;
-        f->open[f->depth].size = size;
+    for (; f->depth < depth; f->depth++) {
+        f->open[f->depth].name = frames[f->depth];
         f->open[f->depth].from = f->at;
-        frame = frame[size] ? frame + size + 1 : NULL;
     }
     f->at += records;
 }
@@ -134,8 +112,9 @@ void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn
     cairn_stacks_walk(stacks, next_stack, &f);
     while (f.depth)
         draw_frame(&f, --f.depth);
-    fprintf(o->file, "</g>\n<text x=\"%u\" y=\"%u\">PEBS records by thread, and above it by call", CAIRN_SVG_MARGIN,
-            y + CAPTION - 8);
+    const char *what = cairn_out_samples(o, 2);
+    fprintf(o->file, "</g>\n<text x=\"%u\" y=\"%u\">%c%s by thread, and above it by call", CAIRN_SVG_MARGIN,
+            y + CAPTION - 8, toupper(what[0]), what + 1);
     if (f.narrow)
         fprintf(o->file, "; %" PRIu64 " %s too narrow to draw", f.narrow,
                 cairn_plural(f.narrow, "frame is", "frames are"));

@@ -18,6 +18,7 @@
 struct svg {
     struct cairn_svg_lanes lanes;
     struct cairn_stacks stacks;
+    uint64_t idle; /* samples of idle processors: most of all, often, and no stack tells more of them */
 };
 
 #define BEGINS "<svg class=\"cairn\" "
@@ -42,6 +43,15 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     struct svg *s = o->state;
     cairn_svg_lanes_record(&s->lanes, item);
     cairn_stacks_add(&s->stacks, o, item);
+}
+
+static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
+{
+    struct svg *s = o->state;
+    (void)live;
+    if (o->sample && o->sample->tid)
+        cairn_stacks_add_sample(&s->stacks, o, item, o->sample);
+    s->idle += o->sample && !o->sample->tid;
 }
 
 static void epoch(struct cairn_output *o, const struct cairn_item *item)
@@ -140,7 +150,9 @@ static char *about(const struct cairn_output *o)
     fprintf(to, "%" PRIu32 " %s, %s, %" PRIu64 " %s, %" PRIu64 " %s.", o->log->cpus,
             cairn_plural(o->log->cpus, "CPU", "CPUs"), cairn_show_span(span, o->log, s->lanes.units), s->lanes.switches,
             cairn_plural(s->lanes.switches, "switch", "switches"), s->stacks.records,
-            cairn_plural(s->stacks.records, "PEBS record", "PEBS records"));
+            cairn_out_samples(o, s->stacks.records));
+    if (s->idle)
+        fprintf(to, " Of idle processors %" PRIu64 " more, not drawn.", s->idle);
     if (o->log->sessions & (o->log->sessions - 1))
         fprintf(to, " Session %" PRIu32 ".", o->log->number);
     if (cairn_filter_on())
@@ -213,6 +225,8 @@ const struct cairn_writer cairn_writer_svg = {
     .on_switch = on_switch,
     .record = record,
     .epoch = epoch,
+    .event = event,
+    .samples = true,
     .lost = lost,
     .end = end,
     .free = free_all,

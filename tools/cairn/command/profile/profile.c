@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn profile: how often each thread was found in each function. */
+/* cairn profile: how often each thread was found in each function, by PEBS records or a profile's samples. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/command/profile/rows.h"
 #include "tools/cairn/log/drains.h"
+#include "tools/cairn/log/etl/samples.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/elf.h"
@@ -42,22 +44,11 @@ static const struct cairn_option options[] = {
     CAIRN_LOG_OPTIONS,
 };
 
-#define ROWS_MORE 65536u /* before those that are the same become one */
-struct row {
-    uint64_t count, ip;
-    const char *where; /* function or line; NULL: not asked for */
-    uint32_t tid;      /* 0 where not asked for */
-    uint8_t blame;
-};
-
 struct profile {
     const struct cairn_log *log;
     struct cairn_elf *elf;
-    struct {
-        struct row *items;
-        size_t count, room;
-    } rows;
-    size_t merged; /* rows that were left when those that are the same last became one */
+    struct cairn_profile_rows rows;
+    struct cairn_samples samples; /* that take the place of PEBS records where there are none */
     struct {
         char **items;
         size_t count, room;
@@ -115,41 +106,6 @@ static uint64_t wanted(const struct cairn_counters *on)
     return bits;
 }
 
-/* ---- rows that are the same become one -------------------------------------------------------------------------- */
-
-static int by_place(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    int c = x->where && y->where ? strcmp(x->where, y->where) : 0;
-    if (c || x->ip != y->ip)
-        return c ? c : x->ip < y->ip ? -1 : 1;
-    if (x->blame != y->blame)
-        return x->blame < y->blame ? -1 : 1;
-    return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return by_place(a, b);
-}
-
-static void merge(struct profile *p)
-{
-    size_t kept = 0;
-    struct row *r = p->rows.items;
-    if (p->rows.count)
-        qsort(r, p->rows.count, sizeof(*r), by_place);
-    for (size_t i = 0; i < p->rows.count; i++)
-        if (kept && by_place(&r[kept - 1], &r[i]) == 0)
-            r[kept - 1].count += r[i].count;
-        else
-            r[kept++] = r[i];
-    p->rows.count = kept;
-}
-
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
 static void count_record(struct profile *p, const struct cairn_counters *on, const struct cairn_item *item)
@@ -169,16 +125,32 @@ static void count_record(struct profile *p, const struct cairn_counters *on, con
     p->records++;
     p->after += item->record->after;
     p->counters[item->cpu] |= counters;
-    if (p->rows.count >= ROWS_MORE && p->rows.count >= 2 * p->merged) {
-        merge(p);
-        p->merged = p->rows.count;
+    cairn_profile_rows_add(&p->rows, (struct cairn_profile_row){
+                                         .ip = item->record->ip, .tid = known ? item->tid : 0, .blame = item->blame});
+}
+
+static void count_sample(struct profile *p, const struct cairn_item *item)
+{
+    struct cairn_live live;
+    struct cairn_sample sample;
+    if (only_counter != NOT_GIVEN || !cairn_live_of(item->event, &live) ||
+        !cairn_samples_take(&p->samples, item->cpu, &live, &sample))
+        return;
+    if (cairn_filter_by_thread() && !cairn_filter_thread(sample.tid)) {
+        p->left_out++;
+        return;
     }
-    *CAIRN_ADD(p->rows) =
-        (struct row){.count = 1, .ip = item->record->ip, .tid = known ? item->tid : 0, .blame = item->blame};
+    p->records++;
+    cairn_profile_rows_add(
+        &p->rows, (struct cairn_profile_row){.ip = sample.ip,
+                                             .tid = sample.tid,
+                                             .blame = CAIRN_BLAME_KNOWN,
+                                             .image = cairn_sample_image(p->log, &sample, item->time, sample.ip)});
 }
 
 static void count(struct profile *p)
 {
+    cairn_samples_read(&p->samples, p->log);
     for (uint32_t c = 0; c < p->log->cpus; c++) {
         struct cairn_lane lane;
         const struct cairn_item *item;
@@ -190,23 +162,29 @@ static void count(struct profile *p)
         while ((item = cairn_lane_next(&lane)) != NULL)
             if (item->kind == CAIRN_ITEM_RECORD && cairn_filter_time(item->time))
                 count_record(p, &on, item);
+            else if (item->kind == CAIRN_ITEM_EVENT && cairn_filter_time(item->time))
+                count_sample(p, item);
         cairn_lane_free(&lane);
     }
 }
 
 /* ---- what was asked for ----------------------------------------------------------------------------------------- */
 
-/* The function or line of an address, without what tells addresses in it apart. */
-static const char *name_of(struct profile *p, uint32_t tid, uint64_t ip)
+/* The function or line of an address, without what tells addresses in it apart. Where nothing names it, its image. */
+static const char *name_of(struct profile *p, const struct cairn_profile_row *r)
 {
     char text[CAIRN_SHOWN];
     const char *name = NULL;
+    if (r->image)
+        return r->image->name[0] ? r->image->name : "[unnamed]";
+    if (cairn_samples_any(&p->samples))
+        return "[unknown]";
     if (per == PER_LINE)
-        name = cairn_elf_line(p->elf, ip, text);
+        name = cairn_elf_line(p->elf, r->ip, text);
     else if (p->elf)
-        name = cairn_elf_function(p->elf, ip, text);
+        name = cairn_elf_function(p->elf, r->ip, text);
     if (!name)
-        name = cairn_show_address_in(text, p->log, cairn_process_at(p->log, tid, 0), 0, ip, CAIRN_SHOWN - 1);
+        name = cairn_show_address_in(text, p->log, cairn_process_at(p->log, r->tid, 0), 0, r->ip, CAIRN_SHOWN - 1);
     char *copy = cairn_alloc(strlen(name) + 1), *plus;
     memcpy(copy, name, strlen(name));
     if (per != PER_LINE && (plus = strrchr(copy, '+')))
@@ -218,13 +196,13 @@ static const char *name_of(struct profile *p, uint32_t tid, uint64_t ip)
 /* Rows of addresses become rows of what was asked for. */
 static void fold(struct profile *p)
 {
-    merge(p); /* a name for each address of a thread, once */
+    cairn_profile_rows_merge(&p->rows); /* a name for each address of a thread, once */
     const char *where = NULL;
     uint32_t of = 0; /* the thread it is of */
     for (size_t i = 0; i < p->rows.count; i++) {
-        struct row *r = &p->rows.items[i];
-        if (per != PER_THREAD && (!i || r->ip != p->rows.items[i - 1].ip || r->tid != of || !where))
-            where = name_of(p, r->tid, r->ip);
+        struct cairn_profile_row *r = &p->rows.items[i];
+        if (per != PER_THREAD && (!i || r->ip != r[-1].ip || r->image || r->tid != of || !where))
+            where = name_of(p, r);
         of = r->tid;
         r->where = where;
         if (per == PER_FUNCTION || per == PER_LINE) {
@@ -232,11 +210,11 @@ static void fold(struct profile *p)
             r->blame = CAIRN_BLAME_KNOWN;
         }
     }
-    for (size_t i = 0; i < p->rows.count; i++)
+    for (size_t i = 0; i < p->rows.count; i++) {
         p->rows.items[i].ip = 0;
-    merge(p);
-    if (p->rows.count)
-        qsort(p->rows.items, p->rows.count, sizeof(*p->rows.items), by_count);
+        p->rows.items[i].image = NULL;
+    }
+    cairn_profile_rows_order(&p->rows);
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
@@ -278,6 +256,7 @@ static void print_counters(const struct profile *p)
 static void print_head(const struct profile *p)
 {
     const struct cairn_log *log = p->log;
+    const char *what = per == PER_LINE ? "line" : cairn_samples_any(&p->samples) ? "image" : "function";
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_damage(log, "# ", "cairn check tells where");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
@@ -289,17 +268,17 @@ static void print_head(const struct profile *p)
     print_counters(p);
     if (p->after)
         printf("# this record format names the instruction after the sampled one\n");
-    printf("#%9s %8s", "records", "share");
+    printf("#%9s %8s", cairn_samples_any(&p->samples) ? "samples" : "records", "share");
     if (per == PER_BOTH || per == PER_THREAD)
         printf(per == PER_BOTH ? "   %-27s" : "   %s", "thread");
-    printf("%s%s\n", per == PER_THREAD ? "" : "   ", per == PER_THREAD ? "" : per == PER_LINE ? "line" : "function");
+    printf("%s%s\n", per == PER_THREAD ? "" : "   ", per == PER_THREAD ? "" : what);
 }
 
 static void print_rows(const struct profile *p)
 {
     char thread[CAIRN_SHOWN];
     for (size_t i = 0; i < p->rows.count && i < top; i++) {
-        const struct row *r = &p->rows.items[i];
+        const struct cairn_profile_row *r = &p->rows.items[i];
         int used = printf("%10" PRIu64 " %6.2f %%", r->count, 100.0 * (double)r->count / (double)p->records);
         const char *who =
             r->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, p->log, r->tid, 27) : cairn_blame_text(r->blame);
@@ -324,9 +303,15 @@ static void print_rest(const struct profile *p)
     char lost[CAIRN_SHOWN];
     for (uint32_t c = 0; c < p->log->cpus; c++)
         missing += cairn_filter_cpu(c) ? cairn_drains_passed(p->log, c).missing_bytes : 0;
-    printf("# %" PRIu64 " %s", p->records, cairn_plural(p->records, "record", "records"));
+    printf("# %" PRIu64 " %s", p->records,
+           cairn_samples_any(&p->samples) ? cairn_samples_name(p->samples.kind, p->records)
+                                          : cairn_plural(p->records, "record", "records"));
     if (p->left_out)
         printf(", %" PRIu64 " %s left out", p->left_out, cairn_plural(p->left_out, "other", "others"));
+    if (cairn_samples_any(&p->samples)) {
+        printf("\n");
+        return;
+    }
     printf("; %" PRIu64 " whose thread is uncertain", p->doubtful);
     if (p->doubtful && cairn_filter_by_thread())
         printf(", not counted here");
@@ -354,8 +339,11 @@ static int none(const struct profile *p)
                     p->mixed, cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
     else if (any)
         cairn_error("no PEBS records match the given CPU, thread, time, counter or event");
+    else if (cairn_samples_any(&p->samples))
+        cairn_error("no %s match the given CPU, thread, time or counter", cairn_samples_name(p->samples.kind, 2));
     else
-        cairn_error("no PEBS records in this log%s", off ? " (cairn info says why)" : "");
+        cairn_error("no PEBS records%s in this log%s", p->log->own ? "" : " and no samples of a profile",
+                    off ? " (cairn info says why)" : "");
     return CAIRN_BAD;
 }
 
@@ -426,6 +414,7 @@ static int show(const struct cairn_log *log)
         free(p.names.items[i]);
     free(p.names.items);
     free(p.rows.items);
+    cairn_samples_free(&p.samples);
     cairn_elf_close(p.elf);
     return status;
 }
@@ -433,14 +422,15 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_profile_command = {
     .name = "profile",
     .arguments = "[options] LOG",
-    .summary = "count PEBS records per thread and function",
+    .summary = "count records or samples per thread and function",
     .options = options,
     .notes = "Function names come from the log, or with --elf from that file. A record counts\n"
              "for its own instruction; in record formats 0 and 1 it counts for the next one,\n"
              "unless PEBS_TRAP of the CPU's IA32_PERF_CAPABILITIES is 0. Records whose thread\n"
              "is uncertain have a row of their own and count for no thread. If a log of cairn\n"
              "grab names no function but the mapped file, the whole file is one row; dump and\n"
-             "bts show the place in the file.\n",
+             "bts show the place in the file. Of a file of Windows, samples are counted by\n"
+             "image: the timer's (0F2EH), or if there are none those of counters (0F2FH).\n",
     .examples = {"cairn profile t.log", "cairn profile --per function --top 10 t.log"},
     .show = show,
 };

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/export/perfetto/processes.h"
+#include "tools/cairn/log/etl/processes.h"
 
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/event_walk.h"
 
-const struct cairn_pf_owner *cairn_pf_owner_of(const struct cairn_pf_owners *owners, uint32_t id)
+const struct cairn_owner *cairn_owner_of(const struct cairn_owners *owners, uint32_t id)
 {
     const uint32_t position = cairn_map_find(&owners->by_id, id);
     return position ? &owners->list.items[position - 1] : NULL;
 }
 
-static void note(struct cairn_pf_owners *owners, uint32_t id, const struct cairn_rundown *r, int64_t time)
+static void note(struct cairn_owners *owners, uint32_t id, const struct cairn_rundown *r, int64_t time)
 {
     const uint32_t position = cairn_map_find(&owners->by_id, id);
-    struct cairn_pf_owner *o = position ? &owners->list.items[position - 1] : NULL;
+    struct cairn_owner *o = position ? &owners->list.items[position - 1] : NULL;
     if (o && ((r->ends && (o->name[0] || o->pid != r->pid)) || (!r->ends && time < o->time)))
         return; /* that it goes says nothing new but a name that is missing */
     if (!o) {
@@ -29,7 +29,7 @@ static void note(struct cairn_pf_owners *owners, uint32_t id, const struct cairn
         memcpy(o->name, r->name, sizeof(o->name));
 }
 
-void cairn_pf_processes_read(struct cairn_pf_processes *all, const struct cairn_log *log)
+void cairn_processes_read(struct cairn_processes *all, const struct cairn_log *log)
 {
     struct cairn_walk walk;
     struct cairn_event e;
@@ -44,7 +44,7 @@ void cairn_pf_processes_read(struct cairn_pf_processes *all, const struct cairn_
         }
 }
 
-void cairn_pf_processes_free(struct cairn_pf_processes *all)
+void cairn_processes_free(struct cairn_processes *all)
 {
     free(all->processes.list.items);
     free(all->threads.list.items);
