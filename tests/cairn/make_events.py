@@ -198,7 +198,7 @@ class Events(Maker):
         by, file, irp, key = n("<I", 908), p(0xF11E), p(0x1290), p(0x4E1)
         disk = n("<IIIIQ", 1, 0x60043, 4096, 0, 1 << 33) + file + irp + n("<Q", self.frequency // 1000)
         disk_text = ("DiskNumber=1, IrpFlags=0x60043, TransferSize=4096, ByteOffset=8589934592, FileObject=0xf11e, "
-                     "Irp=0x1290, HighResResponseTime=1000.0 us")
+                     r"File=\Device\a.txt, Irp=0x1290, HighResResponseTime=1000.0 us")
         if self.build == 7600:  # its clock has no whole kilohertz
             disk_text = disk_text.replace("1000.0", f"{self.frequency // 1000 * 1e6 / self.frequency:.1f}")
         issuer = f", IssuingThreadId={thread}"
@@ -209,7 +209,7 @@ class Events(Maker):
         yield 0x010A, 9, disk + by, "disk read", None
         yield (0x0220, 2, n("<QQ", self.time, 8192) + p(0x7000) + file + by + n("<I", 4096), "hard fault",
                f"InitialTime={self.units}, ReadOffset=8192, VirtualAddress=0x7000, FileObject=0xf11e, "
-               f"TThreadId={thread}, ByteCount=4096")
+               rf"File=\Device\a.txt, TThreadId={thread}, ByteCount=4096")
         yield (0x020B, 2, p(0x7000) + p(0x8000_0040), "demand-zero fault",
                "VirtualAddress=0x7000, ProgramCounter=ntoskrnl.exe+0x40")
         yield (0x0262, 2, p(0x10000) + p(0x2000) + n("<II", 900, 0x1000), "virtual memory allocated",

@@ -226,7 +226,7 @@ def test_samples_of_windows_7_have_flags_but_no_priority(build, priority):
     (0x0B13, "physical disk, extended"), (0x0B24, "virtualization"), (0x0B25, "boot")])
 def test_events_without_fields_here_have_their_names(hook, name):
     data = Windows(more=[lambda maker: maker.at(hook, 2, 2100, b"more")], switches=False).make()
-    assert f"0 + {hook:04X}H {name}\n" in plain(data, "dump")
+    assert f"0 + {hook:04X}H {name}" in plain(data, "dump")
 
 
 # ---- what is missing, and where --------------------------------------------------------------------------------------
@@ -293,8 +293,8 @@ def test_long_names_are_whole():
 
     data = Named(more=[more, too_long, thread], switches=False).make()
     dump, info = (text_of(cairn(command, "-", data=data, env={"COLUMNS": ""})) for command in ("dump", "info"))
-    assert f"image (rundown) of 900, {name}\n" in dump
-    assert f"image (rundown) of 900, {longest[:260]}...\n" in dump
+    assert f"image (rundown) of 900, {name}: " in dump
+    assert f"image (rundown) of 900, {longest[:260]}...: " in dump
     assert f"thread start 5000 of 900, {'t' * 100}\n" in dump
     assert f"  logger                   {'l' * 150}\n" in info
     assert f"  file                     C:\\{'f' * 250}.etl\n" in info

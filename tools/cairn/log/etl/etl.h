@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/etl/file_names.h"
 #include "tools/cairn/log/etl/lives.h"
 #include "tools/cairn/log/log.h"
 
@@ -45,11 +46,12 @@ struct cairn_etl {
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;
     struct cairn_lives lives; /* of images and threads */
-    uint64_t skipped;         /* sequence numbers that no buffer has, where each should be there, */
-    bool skipped_first;       /* right behind the header's, too */
-    bool compressed;          /* at least one buffer */
-    bool cairn;               /* this project wrote it: its buffers' flags tell where events were lost */
-    bool account;             /* and tells which buffers it added */
+    struct cairn_file_names files;
+    uint64_t skipped;   /* sequence numbers that no buffer has, where each should be there, */
+    bool skipped_first; /* right behind the header's, too */
+    bool compressed;    /* at least one buffer */
+    bool cairn;         /* this project wrote it: its buffers' flags tell where events were lost */
+    bool account;       /* and tells which buffers it added */
 };
 
 /* Whether the bytes begin as an ETL file does. */

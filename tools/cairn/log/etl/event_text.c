@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/log/etl/class_events.h"
 #include "tools/cairn/log/etl/stack.h"
 #include "tools/cairn/log/etl/tracelogging.h"
 #include "tools/cairn/log/show.h"
@@ -45,6 +46,8 @@ void cairn_event_name(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_provid
     out[0] = '\0';
     if (o->schema.at)
         cairn_tracelogging_name(out, o->schema);
+    else if (o->class_event)
+        snprintf(out, CAIRN_VALUE_TEXT_MOST, "%s", o->class_event);
 }
 
 static enum cairn_fit provider_fields(const struct cairn_log *log, const struct cairn_event *e,
@@ -53,7 +56,9 @@ static enum cairn_fit provider_fields(const struct cairn_log *log, const struct 
     char text[CAIRN_VALUE_TEXT_MOST], stack[CAIRN_STACK_TEXT];
     enum cairn_fit fit = CAIRN_FIT_UNKNOWN;
     struct cairn_bytes payload = o->payload;
-    if (o->damaged) {
+    if (!o->described) {
+        return cairn_class_event_fields(log, e, tell, to);
+    } else if (o->damaged) {
         return CAIRN_FIT_SHORT;
     } else if (o->schema.at) {
         fit = cairn_tracelogging_fields(o->schema, payload, tell, to) ? CAIRN_FIT_WHOLE : CAIRN_FIT_SHORT;

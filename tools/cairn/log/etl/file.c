@@ -299,5 +299,6 @@ void cairn_etl_free(struct cairn_etl *etl)
     free(etl->buffers.items);
     free(etl->flaws.items);
     cairn_lives_free(&etl->lives);
+    cairn_file_names_free(&etl->files);
     free(etl);
 }

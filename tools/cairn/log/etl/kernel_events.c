@@ -13,14 +13,16 @@
  * The fields of an event, in their order, each NAME:KIND, or -N for N bytes that are not told. KIND:
  *   1 2 4 8  a number of so many bytes        x X y   hexadecimal, of 4, 8, 2 bytes
  *   u p      a number, an address of a pointer's bytes
+ *   F        the same, which is the key of a file: its name is told behind it, as File, where the trace has it
  *   n q      a thread of 4, of a pointer's bytes  k   a process
  *   c        where the code is                S       all that is left: a stack
  *   @        a time of the session's clock    r       a time of the performance counter's units
- *   z wN     UTF-16 up to its 0, of N characters      g  a GUID
+ *   z Z wN   UTF-16, 8-bit text up to its 0; UTF-16 of N characters
+ *   g t      a GUID, a FILETIME                       s  a user: TOKEN_USER and SID, or 4 bytes of 0
  *   a A P    an address of IPv4, of IPv6, a port      *K all that is left, each of kind K
  *   N G      a processor as group:number, a group's processors as group:mask
  */
-#define DISK      "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:p Irp:p HighResResponseTime:r"
+#define DISK      "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:F Irp:p HighResResponseTime:r"
 #define FLUSH     "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p"
 #define BY        " IssuingThreadId:n"
 #define CALLED    "MajorFunction:4 MinorFunction:4 RoutineAddr:c FileObject:p Irp:p UniqMatchId:4"
@@ -28,10 +30,10 @@
 #define REGION    "BaseAddress:p RegionSize:u ProcessId:k Flags:x"
 #define RANGE     "BaseAddress:p SizeInBytes:u Flags:x"
 #define FILE_NAME "FileObject:p FileName:z"
-#define VIEW      "ViewBase:p FileObject:p MiscInfo:X ViewSize:u ProcessId:k"
+#define VIEW      "ViewBase:p FileObject:F MiscInfo:X ViewSize:u ProcessId:k"
 #define OPENED    " CreateOptions:x FileAttributes:x ShareAccess:x OpenPath:z"
-#define FILE_V2   "IrpPtr:p TTID:q FileObject:p FileKey:p"
-#define FILE_V3   "IrpPtr:p FileObject:p FileKey:p"
+#define FILE_V2   "IrpPtr:p TTID:q FileObject:p FileKey:F"
+#define FILE_V3   "IrpPtr:p FileObject:p FileKey:F"
 #define LISTED    " Length:4 InfoClass:4 FileIndex:4 FileName:z"
 #define PATH      FILE_V3 " ExtraInfo:p TTID:n InfoClass:4 FileName:z"
 #define TCPIP     "PID:k size:4 daddr:a saddr:a dport:P sport:P"
@@ -41,6 +43,19 @@
     "MHz:4 NumberOfProcessors:4 MemSize:4 PageSize:4 AllocationGranularity:4 ComputerName:w256 "                       \
     "DomainName:w134 HyperThreadingFlag:p"
 #define DEVICE    "DeviceID:z DeviceDescription:z FriendlyName:z PdoName:z"
+#define PROCESS   "UniqueProcessKey:p ProcessId:k ParentId:4 SessionId:4 ExitStatus:x"
+#define DIRECTORY " DirectoryTableBase:p"
+#define NAMED     " UserSID:s ImageFileName:Z"
+#define PROCESS4  PROCESS DIRECTORY " Flags:x" NAMED " CommandLine:z PackageFullName:z ApplicationId:z"
+#define IMAGE     "ImageBase:p ImageSize:p ProcessId:k"
+#define IMAGE_V2  IMAGE " ImageChecksum:x TimeDateStamp:x -4 DefaultBase:p -16 FileName:z"
+#define IMAGE_V3                                                                                                       \
+    IMAGE " ImageChecksum:x TimeDateStamp:x SignatureLevel:1 SignatureType:1 -2 DefaultBase:p -16 FileName:z"
+#define COUNTERS                                                                                                       \
+    "ProcessId:k PageFaultCount:4 HandleCount:4 -4 PeakVirtualSize:u PeakWorkingSetSize:u PeakPagefileUsage:u "        \
+    "QuotaPeakPagedPoolUsage:u QuotaPeakNonPagedPoolUsage:u VirtualSize:u WorkingSetSize:u PagefileUsage:u "           \
+    "QuotaPagedPoolUsage:u QuotaNonPagedPoolUsage:u PrivatePageCount:u"
+#define SERVICE   "ProcessId:k ServiceState:4 SubProcessTag:4 ServiceName:z DisplayName:z ProcessName:z"
 #define STACK_OF  "EventTimeStamp:@ StackProcess:k StackThread:n"
 #define STACK_KEY "StackKey:p Stack:S"
 
@@ -49,6 +64,8 @@ static const struct row {
     uint8_t first_version, last_version;
     const char *fields;
 } rows[] = {
+    {0x0040, 0x0040, 2, 2, "Guid:g Age:4 PdbName:Z"},
+    {0x0042, 0x0042, 2, 2, "BuildString:Z"},
     {0x010A, 0x010B, 2, 2, DISK},
     {0x010A, 0x010B, 3, 3, DISK BY},
     {0x010C, 0x010D, 2, 2, "Irp:p"},
@@ -66,12 +83,25 @@ static const struct row {
     {0x0139, 0x0139, 3, 3, FLUSH BY},
     {0x013A, 0x013C, 3, 3, "Irp:p" BY},
     {0x020A, 0x020F, 2, 2, FAULT},
-    {0x0220, 0x0220, 2, 2, "InitialTime:@ ReadOffset:8 VirtualAddress:p FileObject:p TThreadId:n ByteCount:4"},
+    {0x0220, 0x0220, 2, 2, "InitialTime:@ ReadOffset:8 VirtualAddress:p FileObject:F TThreadId:n ByteCount:4"},
     {0x0262, 0x0263, 2, 2, REGION},
     {0x0269, 0x0269, 2, 2, "FileObject:p DeviceChar:x FileChar:y LoadFlags:y"},
     {0x027F, 0x027F, 2, 2, RANGE},
     {0x0280, 0x0281, 2, 2, REGION " CommitSizeInBytes:u"},
     {0x0286, 0x0286, 2, 2, RANGE},
+    {0x0301, 0x0304, 1, 1, "PageDirectoryBase:p ProcessId:k ParentId:4 SessionId:4 ExitStatus:x" NAMED},
+    {0x0301, 0x0304, 2, 2, PROCESS NAMED " CommandLine:z"},
+    {0x0301, 0x0304, 3, 3, PROCESS DIRECTORY NAMED " CommandLine:z"},
+    {0x0301, 0x0304, 4, 4, PROCESS4},
+    {0x030A, 0x030A, 1, 1, IMAGE " FileName:z"},
+    {0x030A, 0x030A, 2, 2, IMAGE_V2},
+    {0x030A, 0x030A, 3, 3, IMAGE_V3},
+    {0x030B, 0x030B, 2, 2, "ProcessId:k"},
+    {0x0320, 0x0321, 2, 2, COUNTERS},
+    {0x0327, 0x0327, 2, 2, PROCESS NAMED " CommandLine:z"},
+    {0x0327, 0x0327, 3, 3, PROCESS DIRECTORY NAMED " CommandLine:z"},
+    {0x0327, 0x0327, 4, 4, PROCESS4},
+    {0x0327, 0x0327, 5, 5, PROCESS4 " ExitTime:t"},
     {0x0400, 0x0400, 0, 3, FILE_NAME},
     {0x0420, 0x0420, 1, 3, FILE_NAME},
     {0x0423, 0x0424, 2, 3, FILE_NAME},
@@ -108,6 +138,9 @@ static const struct row {
     {0x0B0A, 0x0B0A, 3, 3,
      CPU " HighestUserAddress:p ProcessorArchitecture:2 ProcessorLevel:2 ProcessorRevision:2 -2 "
          "MemorySpeed:4"},
+    {0x0B0B, 0x0B0B, 0, 2,
+     "DiskNumber:4 BytesPerSector:4 SectorsPerTrack:4 TracksPerCylinder:4 Cylinders:8 SCSIPort:4 SCSIPath:4 "
+     "SCSITarget:4 SCSILun:4 Manufacturer:w256 PartitionCount:4 WriteCacheEnabled:1 -1 BootDriveLetter:w3"},
     {0x0B0C, 0x0B0C, 2, 2,
      "StartOffset:8 PartitionSize:8 DiskNumber:4 Size:4 DriveType:4 DriveLetterString:w4 -4 "
      "PartitionNumber:4 SectorsPerCluster:4 BytesPerSector:4 -4 NumberOfFreeClusters:8 "
@@ -115,8 +148,14 @@ static const struct row {
     {0x0B0D, 0x0B0D, 2, 2,
      "PhysicalAddr:X PhysicalAddrLen:4 Ipv4Index:4 Ipv6Index:4 NICDescription:z IpAddresses:z "
      "DnsServerAddresses:z"},
+    {0x0B0F, 0x0B0F, 2, 2, SERVICE},
+    {0x0B0F, 0x0B0F, 3, 3, SERVICE " LoadOrderGroup:z SvchostGroup:z"},
     {0x0B10, 0x0B10, 0, 2, "S1:1 S2:1 S3:1 S4:1 S5:1"},
     {0x0B11, 0x0B11, 2, 2, "TcbTablePartitions:4 MaxHashTableSize:4 MaxUserPort:4 TcpTimedWaitDelay:4"},
+    {0x0B12, 0x0B12, 2, 2,
+     "DiskNumber:2 BusType:2 DeviceType:2 MediaType:2 StartingOffset:8 Size:8 NumberOfFreeBlocks:8 "
+     "TotalNumberOfBlocks:8 NextWritableAddress:8 NumberOfSessions:4 NumberOfTracks:4 BytesPerSector:4 DiscStatus:2 "
+     "LastSessionStatus:2 DriveLetter:z FileSystemName:z DeviceName:Z ManufacturerName:Z"},
     {0x0B15, 0x0B15, 3, 3, "IRQAffinity:X IRQGroup:2 -2 IRQNum:4 -4 DeviceDescription:z"},
     {0x0B16, 0x0B16, 3, 3, "-12 " DEVICE},
     {0x0B16, 0x0B16, 4, 4, "ClassGuid:g -8 " DEVICE " ServiceName:z"},
@@ -126,6 +165,13 @@ static const struct row {
     {0x0B1A, 0x0B1A, 2, 2, "GroupCount:4 Affinity:*p"},
     {0x0B1B, 0x0B1B, 2, 2, "ProcessorCount:4 ProcessorNumber:*N"},
     {0x0B1C, 0x0B1C, 2, 2, "MachineDPI:4 UserDPI:4"},
+    {0x0B23, 0x0B23, 2, 2,
+     "ProcessorIndex:4 FeatureSet:x ProcessorSpeed:4 ProcessorName:w64 VendorIdentifier:w16 ProcessorIdentifier:w128"},
+    {0x1402, 0x1404, 1, 1, IMAGE " FileName:z"},
+    {0x1402, 0x1404, 2, 2, IMAGE_V2},
+    {0x1402, 0x1404, 3, 3, IMAGE_V3},
+    {0x1421, 0x1421, 2, 2, "ImageBase:p"},
+    {0x1422, 0x1422, 2, 2, "HypercallPageVa:p"},
     {0x1820, 0x1820, 2, 2, STACK_OF " Stack:S"},
     {0x1822, 0x1824, 2, 2, STACK_KEY},
     {0x1825, 0x1826, 2, 2, STACK_OF " StackKey:p"},
@@ -138,8 +184,9 @@ struct reading {
     const struct cairn_log *log;
     const struct cairn_event *event;
     struct cairn_bytes payload;
-    uint32_t pid; /* whose addresses are in it, */
-    int64_t time; /* as they were then */
+    uint8_t pointer; /* bytes of one in it */
+    uint32_t pid;    /* whose addresses are in it, */
+    int64_t time;    /* as they were then */
     cairn_tell_field *tell;
     void *to;
 };
@@ -160,7 +207,7 @@ static void show_response(char *out, const struct cairn_log *log, uint64_t units
 static bool take_told(struct reading *r, char out[CAIRN_VALUE_TEXT_MOST], char kind)
 {
     char text[CAIRN_SHOWN];
-    const bool wide = kind == '@' || kind == 'r' || ((kind == 'q' || kind == 'c') && r->event->pointer == 8);
+    const bool wide = kind == '@' || kind == 'r' || ((kind == 'q' || kind == 'c') && r->pointer == 8);
     const uint8_t *p = cairn_bytes_take(&r->payload, wide ? 8 : 4);
     if (!p)
         return false;
@@ -204,6 +251,10 @@ static struct cairn_value_type type_of(char kind, unsigned pointer)
         return (struct cairn_value_type){CAIRN_VALUE_HEX, (uint8_t)pointer};
     case 'z':
         return (struct cairn_value_type){CAIRN_VALUE_TEXT, 2};
+    case 'Z':
+        return (struct cairn_value_type){CAIRN_VALUE_TEXT, 1};
+    case 't':
+        return (struct cairn_value_type){CAIRN_VALUE_FILETIME, 0};
     case 'g':
         return (struct cairn_value_type){CAIRN_VALUE_GUID, 0};
     case 'a':
@@ -229,7 +280,7 @@ static void show_processor(char *out, const struct reading *r, uint32_t number)
 /* An element of a list. False: the payload is too short. */
 static bool take_element(char out[CAIRN_VALUE_TEXT_MOST], struct reading *r, char kind)
 {
-    const unsigned pointer = r->event->pointer;
+    const unsigned pointer = r->pointer;
     if (kind != 'N' && kind != 'G')
         return cairn_value_take(out, &r->payload, type_of(kind, pointer));
     const uint8_t *p = cairn_bytes_take(&r->payload, kind == 'N' ? 4 : pointer + 8); /* GROUP_AFFINITY: mask first */
@@ -255,8 +306,36 @@ static void tell_list(struct reading *r, const char *name, char kind)
 static void tell_stack(struct reading *r, const char *name)
 {
     char text[CAIRN_STACK_TEXT];
-    r->tell(r->to, name, cairn_stack_text(text, r->log, r->pid, r->time, r->payload, r->event->pointer));
+    r->tell(r->to, name, cairn_stack_text(text, r->log, r->pid, r->time, r->payload, r->pointer));
     r->payload.size = 0;
+}
+
+/* TOKEN_USER, whose first word is 0 where nothing follows, and the SID behind it. */
+static bool take_user(struct reading *r, char out[CAIRN_VALUE_TEXT_MOST])
+{
+    const bool any = r->payload.size >= 4 && cairn_get32(r->payload.at);
+    out[0] = '\0';
+    return cairn_bytes_take(&r->payload, any ? ETL_TOKEN_USER((uint32_t)r->pointer) : 4) &&
+           (!any || cairn_value_take(out, &r->payload, (struct cairn_value_type){CAIRN_VALUE_SID, 0}));
+}
+
+/* The key of a file, and the name that it had then. */
+static bool tell_file(struct reading *r, const char *name)
+{
+    char text[CAIRN_VALUE_TEXT_MOST];
+    const struct cairn_bytes key = r->payload;
+    if (!cairn_value_take(text, &r->payload, (struct cairn_value_type){CAIRN_VALUE_HEX, r->pointer}))
+        return false;
+    r->tell(r->to, name, text);
+    if (!r->log->etl)
+        return true;
+    const struct cairn_bytes file = cairn_file_names_find(
+        &r->log->etl->files, r->pointer == 8 ? cairn_get64(key.at) : cairn_get32(key.at), r->event->time);
+    if (file.at) {
+        cairn_value_text(text, file.at, file.size, 2);
+        r->tell(r->to, "File", text);
+    }
+    return true;
 }
 
 /* The field called `name`. False: the payload is too short. */
@@ -268,6 +347,12 @@ static bool tell_field(struct reading *r, const char *name, const char *kind)
     case 'S':
         tell_stack(r, name);
         return true;
+    case 'F':
+        return tell_file(r, name);
+    case 's':
+        if (!take_user(r, text))
+            return false;
+        break;
     case '*':
         tell_list(r, name, kind[1]);
         return true;
@@ -288,7 +373,7 @@ static bool tell_field(struct reading *r, const char *name, const char *kind)
             return false;
         break;
     default:
-        if (!cairn_value_take(text, &r->payload, type_of(*kind, r->event->pointer)))
+        if (!cairn_value_take(text, &r->payload, type_of(*kind, r->pointer)))
             return false;
     }
     r->tell(r->to, name, text);
@@ -304,14 +389,11 @@ static const struct row *row_of(const struct cairn_event *e)
     return NULL;
 }
 
-enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *e, cairn_tell_field *tell,
-                                   void *to)
+enum cairn_fit cairn_fields_tell(const struct cairn_log *log, const struct cairn_event *e, const char *fields,
+                                 uint8_t pointer, cairn_tell_field *tell, void *to)
 {
-    struct reading r = {log, e, {e->payload, e->size}, e->pid, e->time, tell, to};
-    const struct row *row = e->hook == CAIRN_NO_HOOK || e->unknown_items ? NULL : row_of(e);
-    if (!row)
-        return CAIRN_FIT_UNKNOWN;
-    for (const char *at = row->fields; *at; at += *at == ' ') {
+    struct reading r = {log, e, {e->payload, e->size}, pointer, e->pid, e->time, tell, to};
+    for (const char *at = fields; *at; at += *at == ' ') {
         const size_t length = strcspn(at, " "), before = strcspn(at, ":");
         char name[FIELD_NAME_MOST];
         if (*at == '-') {
@@ -325,4 +407,11 @@ enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cai
         at += length;
     }
     return CAIRN_FIT_WHOLE;
+}
+
+enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *e, cairn_tell_field *tell,
+                                   void *to)
+{
+    const struct row *row = e->hook == CAIRN_NO_HOOK || e->unknown_items ? NULL : row_of(e);
+    return row ? cairn_fields_tell(log, e, row->fields, e->pointer, tell, to) : CAIRN_FIT_UNKNOWN;
 }

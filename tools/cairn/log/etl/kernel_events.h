@@ -15,3 +15,6 @@ enum cairn_fit {
 /* Tells each field of an event with a hook ID. */
 enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *event, cairn_tell_field *tell,
                                    void *to);
+/* The same of any event, whose `fields` are as kernel_events.c writes them. */
+enum cairn_fit cairn_fields_tell(const struct cairn_log *log, const struct cairn_event *event, const char *fields,
+                                 uint8_t pointer, cairn_tell_field *tell, void *to);

@@ -3,6 +3,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/etl/class_events.h"
 #include "tools/cairn/log/rundown.h"
 
 /* Provider traits: their size, the name, and what nobody here reads. */
@@ -58,7 +59,8 @@ static bool read_items(struct cairn_provider *o, struct cairn_bytes *rest)
 
 bool cairn_provider_read(struct cairn_provider *o, const struct cairn_event *e)
 {
-    *o = (struct cairn_provider){.guid = e->provider, .payload = {e->payload, e->size}};
+    *o = (struct cairn_provider){
+        .guid = e->provider, .class_event = cairn_class_event_name(e), .payload = {e->payload, e->size}};
     if (e->header != ETL_EVENT32 && e->header != ETL_EVENT64)
         return e->header == ETL_FULL32 || e->header == ETL_FULL64 || e->header == ETL_INSTANCE32 ||
                e->header == ETL_INSTANCE64;

@@ -11,6 +11,7 @@
 struct cairn_provider {
     const uint8_t *guid;            /* 16 bytes; NULL: the header has none (INSTANCE) */
     char name[CAIRN_PROVIDER_NAME]; /* that it gave itself, "" where the event does not tell */
+    const char *class_event;        /* what its class calls the event (class_events.h); NULL: nothing */
     bool described;                 /* EVENT_HEADER: `id` and `version` are the provider's; else the class's type */
     bool string;                    /* the payload is one text of 2-byte characters */
     struct cairn_bytes payload;     /* behind the items */

@@ -126,6 +126,7 @@ static void note_rundown(struct facts *f, const struct cairn_event *e)
     else if (r.kind == CAIRN_RUNDOWN_THREAD && r.tid)
         note(&f->threads, r.tid, &r);
     cairn_lives_note(&f->etl->lives, &r, e);
+    cairn_file_names_note(&f->etl->files, e);
 }
 
 static void note_stream(struct facts *f, const struct cairn_event *e)
@@ -284,6 +285,7 @@ void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl)
     struct facts f = {.log = log, .etl = etl};
     gather(&f);
     cairn_lives_settle(&etl->lives);
+    cairn_file_names_settle(&etl->files);
     tell_header(&f);
     tell_names(&f);
     log->frames.total = log->frames.count;
