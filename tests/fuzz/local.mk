@@ -9,7 +9,7 @@ FUZZ_SUPPORT += tests/unit/support/monitor_machine.o $(MODEL_ROWS_C:.c=.o)
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
-FUZZ_SEEDS_cairn_etl := tests/golden/*.etl
+FUZZ_SEEDS_cairn_etl := tests/golden/*.etl samples/windows.etl
 
 $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SUPPORT:%=$(B)/san/%) \
                     $(B)/san/libcairn.a $(B)/san/libshared.a

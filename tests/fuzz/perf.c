@@ -69,6 +69,8 @@ static void read_sample(const struct file *f, uint64_t at, uint64_t end)
     at += 8 + 8 + 8 + 8 + 8; /* header, ID, IP, PID and TID, time */
     at += type & PERF_SAMPLE_ADDR ? 8 : 0;
     at += 8; /* CPU */
+    if (type & PERF_SAMPLE_CALLCHAIN)
+        at += 8 + number(f, at, 8) * 8;
     if (type & PERF_SAMPLE_BRANCH_STACK)
         at += 8 + number(f, at, 8) * 24;
     at += (type & PERF_SAMPLE_WEIGHT_STRUCT ? 8 : 0) + (type & PERF_SAMPLE_DATA_SRC ? 8 : 0);
