@@ -23,21 +23,26 @@
 
 #define LINE(...)  trace_dump_print(d, CAIRN_STREAM_MACHINE, __VA_ARGS__)
 #define PF_KTHREAD 0x200000u
+#define NS         UINT64_C(1000000000)
 
 /* ---- machine ----------------------------------------------------------------------------------------------------- */
 
-/* When CLOCK_MONOTONIC was 0, which it is at the boot, as far as the pairs tell. */
+/* When CLOCK_MONOTONIC was 0, which it is at the boot; by the rate over the whole recording, with which readers count
+ * back to it. */
 static void dump_boot(struct trace_dump *d, const struct grab_log *log)
 {
+    const struct grab_pair *first = &log->clock->pairs[0];
+    const unsigned __int128 since = (unsigned __int128)first->time * grab_clock_hz(log->clock) / NS;
     struct timespec wall;
     struct tm t;
     char text[32];
     clock_gettime(CLOCK_REALTIME, &wall);
-    const time_t boot = wall.tv_sec - (time_t)(grab_clock_now() / 1000000000u);
-    gmtime_r(&boot, &t);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &t);
-    LINE("boot.time=%s", text);
-    LINE("boot.tsc=%" PRIu64, grab_clock_tsc(log->clock, 0));
+    const uint64_t boot = (uint64_t)wall.tv_sec * NS + (uint64_t)wall.tv_nsec - grab_clock_now();
+    const time_t seconds = (time_t)(boot / NS);
+    gmtime_r(&seconds, &t);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
+    LINE("boot.time=%s.%09" PRIu64 "Z", text, boot % NS);
+    LINE("boot.tsc=%" PRIu64, first->tsc - (uint64_t)since);
 }
 
 static void dump_skipped(struct trace_dump *d, const struct grab_log *log)

@@ -57,7 +57,7 @@ def test_the_header_is_told(file):
     assert (info["logger"], info["file"]) == ("NT Kernel Logger", r"C:\kernel.etl")
     assert (info["buffer_bytes"], info["buffers"]) == (
         "2048", f"{len(buffers)}{', compressed' if maker.compressed else ''}")
-    assert (info["began"], info["ended"]) == ("2019-04-17 18:40:00 UTC", "2019-04-17 18:40:01 UTC")
+    assert (info["began"], info["ended"]) == ("2019-04-17T18:40:00.0000000Z", "2019-04-17T18:40:01.0000000Z")
     masks = struct.unpack("<9I", next(e for e in buffers[1].events if e.hook == 5).payload)
     assert info["group_masks"] == " ".join(f"{mask:x}" for mask in masks[:8]) + " (hexadecimal)"
     assert info["event_version"] == str(masks[8])

@@ -36,7 +36,7 @@ void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const 
         at += (unsigned)fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
     if (time)
         at +=
-            (unsigned)fprintf(check->out, "%sat %s s: ", cpu >= 0 ? " " : "", cairn_show_time(when, check->log, *time));
+            (unsigned)fprintf(check->out, "%sat %s: ", cpu >= 0 ? " " : "", cairn_show_moment(when, check->log, *time));
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);

@@ -206,8 +206,8 @@ static void print_stint(struct flow *f, struct reader *r, const struct stint *s)
     f->known &= !cairn_filter_by_cpu(); /* what the thread did on other CPUs in between is not shown */
     char time[CAIRN_SHOWN];
     uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
-    printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
-           cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
+    printf("  to %s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
+           cairn_show_moment(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
            cairn_plural(records, "branch", "branches"));
     if (d->lost && !d->interrupting)
         print_missing(f, d->lost, "before these were overwritten");

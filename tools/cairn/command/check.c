@@ -224,6 +224,7 @@ const struct cairn_command cairn_check_command = {
     .options = (const struct cairn_option[]){{0, "plugin", "FILE",
                                               "also compare records with the file that qemu-ds wrote (truth=FILE)",
                                               .text = &plugin_file},
+                                             CAIRN_CLOCK_OPTIONS,
                                              CAIRN_BY_OPTION,
                                              CAIRN_LOG_OPTIONS},
     .notes = "Shows each place where a rule failed, then how often each rule was applied and\n"

@@ -263,7 +263,11 @@ static void want_memory(const struct cairn_command *command, const char *log)
 
 static int show(struct source *source, const struct cairn_command *command)
 {
-    char why[2 * CAIRN_SHOWN];
+    char why[2 * CAIRN_SHOWN], clock[CAIRN_CLOCK_WHY];
+    if (!cairn_clock_told(&source->log, clock)) {
+        cairn_error("%s", clock);
+        return CAIRN_BAD;
+    }
     if (cairn_filter_use(&source->log, why))
         return cairn_usage(command, "%s", why);
     return command->show(&source->log);

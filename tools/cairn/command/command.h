@@ -6,7 +6,7 @@
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/base/pager.h"
-#include "tools/cairn/log/log.h"
+#include "tools/cairn/log/clock.h"
 #include "tools/cairn/model/attribution.h"
 #include "tools/cairn/model/filter.h"
 
@@ -95,6 +95,22 @@ extern uint64_t cairn_which_dump;          /* 0: the last */
 extern uint64_t cairn_which_session;       /* 0: the first, or all */
 extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 
+/* Rows of the options of commands that show times, or take them. */
+#define CAIRN_CLOCK_OPTIONS                                                                                            \
+    {0,                                                                                                                \
+     "clock",                                                                                                          \
+     "CLOCK",                                                                                                          \
+     "times are seconds since the trace began (trace), or since the boot (boot), or wall-clock "                       \
+     "time (wall)",                                                                                                    \
+     .word = &cairn_clock,                                                                                             \
+     .words = cairn_clock_names},                                                                                      \
+    {                                                                                                                  \
+        0, "zone", "ZONE",                                                                                             \
+            "wall-clock times are of UTC (utc), of this computer's zone (local) or of that of the "                    \
+            "traced machine (trace)",                                                                                  \
+            .word = &cairn_zone, .words = cairn_zone_names                                                             \
+    }
+
 /* Rows of the options of commands that look at a part of a log (filter.h). */
 #define CAIRN_CPU_OPTION                                                                                               \
     {                                                                                                                  \
@@ -106,11 +122,10 @@ extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
             .take = cairn_filter_threads                                                                               \
     }
 #define CAIRN_TIME_OPTIONS                                                                                             \
-    {0, "from", "TIME", "only from this time on: 1.5s, 200ms, 10us, 100ns, or seconds without unit",                   \
+    {0, "from", "TIME",                                                                                                \
+     "only from this time on: 1.5s, 200ms, 10us, 100ns, seconds without unit, or 2026-11-21T02:10:59.5Z",              \
      .take = cairn_filter_from},                                                                                       \
-    {                                                                                                                  \
-        0, "until", "TIME", "only before this time", .take = cairn_filter_until                                        \
-    }
+        {0, "until", "TIME", "only before this time", .take = cairn_filter_until}, CAIRN_CLOCK_OPTIONS
 #define CAIRN_REASON_OPTION                                                                                            \
     {                                                                                                                  \
         0, "reason", "LIST", "only switches away from threads with these states or wait reasons: Ready,WrMutex,Wr*",   \

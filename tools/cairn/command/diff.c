@@ -441,7 +441,12 @@ static int compare(const struct cairn_log *before, const struct cairn_log *after
     int status = CAIRN_GOOD;
     for (unsigned s = A; s < SIDES && !status; s++) {
         struct cairn_elf *elf = NULL;
-        char why[2 * CAIRN_SHOWN];
+        char why[2 * CAIRN_SHOWN], clock[CAIRN_CLOCK_WHY];
+        if (!cairn_clock_told(logs[s], clock)) {
+            cairn_error("%s: %s", logs[s]->input.name, clock);
+            status = CAIRN_BAD;
+            break;
+        }
         if (cairn_filter_use(logs[s], why)) {
             status = cairn_usage(&cairn_diff_command, "%s: %s", logs[s]->input.name, why);
             break;

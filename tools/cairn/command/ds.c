@@ -42,8 +42,8 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
 {
     char time[CAIRN_SHOWN];
     const struct cairn_epoch *shown = &drain->epoch;
-    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " %s, ", n, shown->number,
-           cairn_show_time(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
+    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s (%s), %" PRIu32 " %s, ", n, shown->number,
+           cairn_show_moment(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
            cairn_plural(shown->records, "record", "records"));
     if (shown->lost == CAIRN_DS_LOST_UNKNOWN)
         printf("lost: unknown\n");

@@ -147,7 +147,7 @@ static void load(const struct view *v, const struct cairn_life_counter *c)
         else
             snprintf(with, sizeof(with), "a record of epoch %" PRIu32, e->head.epoch);
     }
-    row(LOAD, "%s s: %s = %012" PRIx64 " (%s), with %s", cairn_show_time(time, v->log, e->time), name,
+    row(LOAD, "%s: %s = %012" PRIx64 " (%s), with %s", cairn_show_moment(time, v->log, e->time), name,
         c->load.action.after, cairn_show_reset(value, c->load.action.after), with);
 }
 
@@ -161,8 +161,8 @@ static void overflow(struct view *v, const struct cairn_life_counter *c)
         return;
     }
     const bool never = v->arch && cairn_policy_is(v->log, "arch_overflow", "never");
-    row(OVERFLOW, "%s s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", %s GLOBAL_STATUS bit %u; by the instruction",
-        cairn_show_time(time, v->log, e->time), counter_name(name, v, c->number), c->overflow.action.before,
+    row(OVERFLOW, "%s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", %s GLOBAL_STATUS bit %u; by the instruction",
+        cairn_show_moment(time, v->log, e->time), counter_name(name, v, c->number), c->overflow.action.before,
         c->overflow.action.after, never ? "does not set" : "sets", c->number);
     instruction(v, e);
     if (!c->armed)
@@ -191,7 +191,7 @@ static void recorded(struct view *v)
     const struct cairn_logged *e = v->life.stored.entry;
     const struct cairn_record *r = v->record;
     if (e) {
-        row(CAPTURE, "%s s: %sretired, execution continues at %s", cairn_show_time(time, v->log, e->time),
+        row(CAPTURE, "%s: %sretired, execution continues at %s", cairn_show_moment(time, v->log, e->time),
             v->shown == e ? "the same instruction, " : "", cairn_show_address(name, v->log, e->head.next_ip, 40));
         if (v->shown != e)
             instruction(v, e);
@@ -367,8 +367,8 @@ static void drained(const struct view *v)
     const struct cairn_epoch *e = v->epoch;
     if (e->lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost, sizeof(lost), "%" PRIu64, e->lost);
-    row(DRAIN, "%s s, reason: %s; %" PRIu32 " %s up to %016" PRIx64 ", %s lost; %s",
-        cairn_show_time(time, v->log, e->time), cairn_drain_name(e->reason), e->records,
+    row(DRAIN, "%s, reason: %s; %" PRIu32 " %s up to %016" PRIx64 ", %s lost; %s",
+        cairn_show_moment(time, v->log, e->time), cairn_drain_name(e->reason), e->records,
         cairn_plural(e->records, "record", "records"), cairn_epoch_buffer(e).index, lost,
         v->arch ? "WR goes back to 0" : "PebsIndex goes back to the base");
 }

@@ -27,14 +27,18 @@ struct dump {
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
     int width; /* of times: TIME_USUAL to TIME_MOST */
+    char *day; /* of the time shown last, and its zone; by the wall clock */
 };
 
 #define TIME_USUAL 12 /* below 10000 s */
 #define TIME_MOST  14 /* what a line has room for: below 1000000 s, digits of later ones are cut */
+#define TIME_WALL  16 /* "02:10:59.0123456" */
 
 static int width_of(const struct cairn_log *log)
 {
     char stop[CAIRN_SHOWN];
+    if (cairn_clock == CAIRN_CLOCK_WALL)
+        return TIME_WALL;
     size_t width = log->session.stop_known ? strlen(cairn_show_time(stop, log, log->session.stop)) : 0;
     return width <= TIME_USUAL ? TIME_USUAL : width < TIME_MOST ? (int)width : TIME_MOST;
 }
@@ -45,11 +49,38 @@ static int room_for(const struct dump *d, int usual)
     return usual - (d->width - TIME_USUAL);
 }
 
+/* By the wall clock: a line for each day. `text`: the time in that. */
+static void show_day(const struct dump *d, char text[CAIRN_SHOWN], int64_t time)
+{
+    char day[2 * CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
+    cairn_show_date(day, text, zone, d->log, time);
+    strcat(strcat(day, " "), strcmp(zone, "Z") == 0 ? "UTC" : zone);
+    if (strcmp(d->day, day) != 0)
+        printf("# %s\n", strcpy(d->day, day));
+}
+
 /* How a line about something at `time` on `cpu` begins; characters. */
 static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
 {
     char text[CAIRN_SHOWN];
-    return printf("%*.*s %2" PRIu32 " ", d->width, TIME_MOST, cairn_show_time(text, d->log, time), cpu);
+    if (cairn_clock == CAIRN_CLOCK_WALL)
+        show_day(d, text, time);
+    else
+        cairn_show_time(text, d->log, time);
+    return printf("%*.*s %2" PRIu32 " ", d->width, d->width < TIME_MOST ? TIME_MOST : d->width, text, cpu);
+}
+
+/* What times are, at the head. */
+static const char *clock_text(const struct cairn_log *log)
+{
+    static const char *const zones[] = {"UTC", "your zone", "its zone"};
+    static char text[CAIRN_SHOWN];
+    if (cairn_clock != CAIRN_CLOCK_WALL)
+        return cairn_clock == CAIRN_CLOCK_BOOT ? "seconds since the machine booted"
+               : log->etl && !log->own         ? "seconds since its header event"
+                                               : NULL;
+    snprintf(text, sizeof(text), "times of day in %s%s", zones[cairn_zone], cairn_clock_source(log));
+    return text;
 }
 
 static void print_head(const struct dump *d, bool compact)
@@ -61,8 +92,10 @@ static void print_head(const struct dump *d, bool compact)
     cairn_print_bad_end(log, "# ");
     cairn_print_damage(log, "# ", "'!' tells where");
     if (log->etl && !log->own)
-        printf("# ETL file of %.*s, build %.*s; seconds since its header event\n",
-               CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));
+        printf("# ETL file of %.*s, build %.*s; %s\n", CAIRN_SLICE(cairn_key(&log->text, "etl.logger")),
+               CAIRN_SLICE(cairn_key(&log->text, "etl.build")), clock_text(log));
+    else if (cairn_clock != CAIRN_CLOCK_TRACE)
+        cairn_print_wrapped((unsigned)printf("# "), "#", 4, cairn_slice_of(clock_text(log)));
     else if (!log->session.known)
         printf("# the session stream is missing: times are session clock, records have no place\n");
     else if (!log->session.start_known)
@@ -74,7 +107,8 @@ static void print_head(const struct dump *d, bool compact)
                "# numbers (--max-wait-reason N sets it)\n");
     cairn_filter_print("# ");
     printf("%s#%*s CPU   %-*s state or reason prio   who came ticks waited%s\n",
-           cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 2, "seconds", room_for(d, 16), "who left",
+           cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 2,
+           cairn_clock == CAIRN_CLOCK_WALL ? "time of day" : "seconds", room_for(d, 16), "who left",
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
@@ -258,15 +292,6 @@ static void print_all(const struct dump *d, bool compact)
         cairn_print_bad_end(d->log, "! ");
 }
 
-/* Whether there are switches of that kind, or the session wrote them and they were lost. */
-static bool has_events(const struct cairn_log *log, bool compact)
-{
-    bool any = compact ? log->session.compact : log->session.full;
-    for (uint32_t c = 0; c < log->cpus; c++)
-        any |= (compact ? log->cpu[c].switches.compact : log->cpu[c].switches.full) != 0;
-    return any;
-}
-
 static const char *elf_path;
 static bool want_compact, want_full;
 static const struct cairn_option options[] = {
@@ -283,10 +308,11 @@ static const struct cairn_option options[] = {
 
 static int show(const struct cairn_log *log)
 {
-    struct dump d = {.log = log, .width = width_of(log)};
+    char day[2 * CAIRN_DATE_TEXT] = "";
+    struct dump d = {.log = log, .width = width_of(log), .day = day};
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full exclude each other; give only one");
-    if ((want_compact || want_full) && !has_events(log, want_compact)) {
+    if ((want_compact || want_full) && !cairn_has_switches(log, want_compact)) {
         cairn_error("this log has no %s; try again without --%s", want_compact ? "0525H batches" : "0524H events",
                     want_compact ? "compact" : "full");
         return CAIRN_BAD;

@@ -267,6 +267,20 @@ void cairn_info_section(const struct cairn_log *log, const char *title, const ch
     }
 }
 
+/* When the session that is read began. */
+static void print_began(const struct cairn_log *log)
+{
+    char date[CAIRN_DATE_TEXT], text[CAIRN_SHOWN];
+    if (!log->session.start_known || (log->etl && !log->own))
+        return;
+    if (log->session.wall.known)
+        snprintf(text, sizeof(text), "%s%s", cairn_date_text(date, cairn_date_at(log, log->session.start), 0),
+                 cairn_clock_source(log));
+    else
+        snprintf(text, sizeof(text), "unknown: %s", cairn_date_unknown(log));
+    cairn_print_wrapped((unsigned)printf("  %-24s ", "began"), "", 27, cairn_slice_of(text));
+}
+
 /* The one that was asked for, or all. */
 static void print_sessions(const struct cairn_log *log)
 {
@@ -279,6 +293,8 @@ static void print_sessions(const struct cairn_log *log)
             snprintf(title, sizeof(title), "\nsession %" PRIu32, number);
         snprintf(prefix, sizeof(prefix), "session.%" PRIu32 ".", number);
         cairn_info_section(log, title, prefix);
+        if (number == log->number)
+            print_began(log);
     }
 }
 

@@ -142,7 +142,21 @@ _Static_assert(offsetof(struct etl_logfile_header, end_time) == 0x10, "TRACE_LOG
 _Static_assert(offsetof(struct etl_logfile_header, pointer_size) == 0x2C, "TRACE_LOGFILE_HEADER.PointerSize");
 
 /* then two pointers, whose place holds HAL_PLATFORM_TIMER_SOURCEs of clock interrupt and performance counter, then */
-#define ETL_TIME_ZONE_BYTES 0xACu /* TIME_ZONE_INFORMATION */
+struct etl_time_zone {          /* TIME_ZONE_INFORMATION: biases are minutes from local time to UTC */
+    int32_t bias;               /* 00 */
+    uint16_t name[32];          /* 04: UTF-16, of the standard time */
+    uint16_t standard[8];       /* 44: SYSTEMTIME when that begins; its month 0: there is no daylight time */
+    int32_t standard_bias;      /* 54: beside `bias` */
+    uint16_t daylight_name[32]; /* 58 */
+    uint16_t daylight[8];       /* 98: when the daylight time begins */
+    int32_t daylight_bias;      /* A8 */
+};
+#define ETL_ZONE_AT(pointer_bytes) (0x38u + 2u * (pointer_bytes))
+_Static_assert(sizeof(struct etl_time_zone) == 0xAC, "TIME_ZONE_INFORMATION");
+_Static_assert(offsetof(struct etl_time_zone, standard) == 0x44, "TIME_ZONE_INFORMATION.StandardDate");
+_Static_assert(offsetof(struct etl_time_zone, daylight) == 0x98, "TIME_ZONE_INFORMATION.DaylightDate");
+/* SYSTEMTIME by its words; of a zone with year 0 the day is the which of its weekday in the month, 5 the last */
+enum etl_systemtime { ETL_YEAR, ETL_MONTH, ETL_WEEKDAY, ETL_DAY, ETL_HOUR, ETL_MINUTE, ETL_SECOND };
 /* then, behind padding to 8, */
 struct etl_logfile_times {
     int64_t boot_time;     /* 00: FILETIME */
@@ -152,7 +166,7 @@ struct etl_logfile_times {
     uint32_t buffers_lost; /* 1C */
 };
 _Static_assert(sizeof(struct etl_logfile_times) == 0x20, "TRACE_LOGFILE_HEADER.BootTime");
-#define ETL_TIMES_AT(pointer_bytes) ((0x38u + 2u * (pointer_bytes) + ETL_TIME_ZONE_BYTES + 7u) & ~7u)
+#define ETL_TIMES_AT(pointer_bytes) ((ETL_ZONE_AT(pointer_bytes) + (uint32_t)sizeof(struct etl_time_zone) + 7u) & ~7u)
 _Static_assert(ETL_TIMES_AT(8) == 0xF8 && ETL_TIMES_AT(4) == 0xF0, "TRACE_LOGFILE_HEADER.BootTime");
 /* then logger name and log file name, NUL-terminated UTF-16 */
 #define ETL_MERGED_NAME "[multiple files]" /* the latter, of a file that was made of several */

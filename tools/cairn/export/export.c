@@ -40,6 +40,21 @@ int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
     return (int64_t)(units * (__int128)NS / (__int128)(s->hz ? s->hz : TRACE_CLOCK_HZ));
 }
 
+bool cairn_out_wall(const struct cairn_output *o, int64_t *unix_ns, char text[CAIRN_DATE_TEXT])
+{
+    const struct cairn_session *s = &o->log->session;
+    if (!s->wall.known)
+        return false;
+    const int64_t began = cairn_date_at(o->log, s->start_known ? s->start : 0);
+    cairn_date_text(text, began, 0);
+    return began > CAIRN_UNIX_EPOCH && !__builtin_mul_overflow(began - CAIRN_UNIX_EPOCH, 100, unix_ns);
+}
+
+const char *cairn_out_switches_from(const struct cairn_output *o)
+{
+    return !cairn_has_switches(o->log, o->compact) ? NULL : o->compact ? "0525H" : "0524H";
+}
+
 const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN])
 {
     return cairn_function_name(o->log, o->elf, address, out);

@@ -9,6 +9,7 @@
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/json.h"
 #include "tools/cairn/export/writer.h"
+#include "tools/cairn/log/clock.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/rundown.h"
@@ -39,8 +40,11 @@ static struct cairn_json *line(struct cairn_output *o, const char *type)
 static struct cairn_json *line_at(struct cairn_output *o, const char *type, int64_t time, uint32_t cpu)
 {
     struct cairn_json *j = line(o, type);
+    char text[CAIRN_SHOWN];
     cairn_json_number(j, "ns", cairn_out_ns(o, time));
     cairn_json_number(j, "cpu", cpu);
+    if (cairn_clock == CAIRN_CLOCK_WALL)
+        cairn_json_text(j, "time", cairn_show_moment(text, o->log, time));
     return j;
 }
 
@@ -86,7 +90,8 @@ static void tell_loss(void *to, const char *text)
 
 static void begin(struct cairn_output *o)
 {
-    char bad[CAIRN_SHOWN_END];
+    char bad[CAIRN_SHOWN_END], began[CAIRN_DATE_TEXT], number[32];
+    int64_t unix_ns;
     struct json *s = o->state;
     const struct cairn_log *log = o->log;
     s->j.to = o->file;
@@ -98,7 +103,13 @@ static void begin(struct cairn_output *o)
     cairn_json_bool(j, "from_session_start", log->session.start_known);
     if (log->session.stop_known)
         cairn_json_number(j, "ends_ns", cairn_out_ns(o, log->session.stop));
-    cairn_json_text(j, "switches_from", o->compact ? "0525H" : "0524H");
+    if (cairn_out_wall(o, &unix_ns, began)) {
+        snprintf(number, sizeof(number), "%" PRId64, unix_ns);
+        cairn_json_text(j, "began", began);
+        cairn_json_text(j, "began_unix_ns", number);
+    }
+    if (cairn_out_switches_from(o))
+        cairn_json_text(j, "switches_from", cairn_out_switches_from(o));
     if (cairn_filter_on())
         cairn_json_text(j, "only", cairn_filter_text());
     if (cairn_has_key(&log->text, "ds.emulated"))

@@ -90,5 +90,10 @@ bool cairn_out_ends(const struct cairn_output *o, int64_t *time);
 int64_t cairn_out_ns(const struct cairn_output *o, int64_t time);
 /* What so many of the log's are called: "PEBS records", "timer sample". */
 const char *cairn_out_samples(const struct cairn_output *o, uint64_t count);
+/* When nanosecond 0 was, in nanoseconds since 1970; and as text, "2026-11-21T02:10:59.0123456Z". False: the log does
+ * not tell. */
+bool cairn_out_wall(const struct cairn_output *o, int64_t *unix_ns, char text[CAIRN_DATE_TEXT]);
+/* The events that the switches are taken from, "0525H" or "0524H"; NULL: there are no switches. */
+const char *cairn_out_switches_from(const struct cairn_output *o);
 /* cairn_function_name of the output's log and file. */
 const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN]);

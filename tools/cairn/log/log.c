@@ -10,6 +10,7 @@
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/base/ahead.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/date.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/session_lives.h"
@@ -134,6 +135,7 @@ static void read_session(struct cairn_log *log)
     number_of(log, "tick_units", &s->tick_units);
     if (number_of(log, "cpus", &v) && v <= MAX_CPUS)
         log->cpus = (uint32_t)v;
+    cairn_date_of_log(log);
 }
 
 struct cairn_slice cairn_end_key(const struct cairn_log *log, const char *what)

@@ -23,6 +23,14 @@
 
 #define CAIRN_WAIT_REASONS_UNKNOWN UINT8_MAX /* as maximum_wait_reason: no state can be told from a reason */
 
+struct cairn_wall { /* time of day, and the boot: date.h */
+    bool known, boot_known;
+    int64_t time, filetime; /* it was `filetime` (UTC) at `time` of the session clock */
+    int64_t boot;           /* of the session clock: when the machine booted */
+    bool zoned;             /* the zone of the machine's clock is known: of Cairn's log it is so far `east`, */
+    int32_t east;           /* in seconds; a file of Windows has rules for it */
+};
+
 struct cairn_session {
     bool known; /* how its clock comes from the TSC */
     struct trace_clock clock;
@@ -36,6 +44,7 @@ struct cairn_session {
     int pebs;                          /* stamps: 1 present, 0 absent, -1 the session stream is missing */
     uint64_t buffer_bytes, tick_units; /* 0: unknown */
     uint32_t maximum_wait_reason;
+    struct cairn_wall wall;
 };
 
 struct cairn_etl;

@@ -10,6 +10,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/log/clock.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/values.h"
 #include "tools/cairn/log/rundown.h"
@@ -21,13 +22,41 @@ static uint64_t ticks(const struct cairn_log *log, uint64_t units)
     return !hz || hz == TRACE_CLOCK_HZ ? units : (uint64_t)((unsigned __int128)units * TRACE_CLOCK_HZ / hz);
 }
 
+int64_t cairn_show_origin(const struct cairn_log *log)
+{
+    const struct cairn_session *s = &log->session;
+    return cairn_clock == CAIRN_CLOCK_BOOT ? s->wall.boot : s->start_known ? s->start : 0;
+}
+
+void cairn_show_date(char day[CAIRN_DATE_TEXT], char clock[CAIRN_DATE_TEXT], char zone[CAIRN_DATE_TEXT],
+                     const struct cairn_log *log, int64_t time)
+{
+    const int64_t filetime = cairn_date_at(log, time);
+    cairn_date_parts(day, clock, zone, filetime, cairn_zone_east(log, filetime));
+}
+
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
 {
-    uint64_t t = (uint64_t)time - (uint64_t)(log->session.start_known ? log->session.start : 0);
+    char day[CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
+    if (cairn_clock == CAIRN_CLOCK_WALL) {
+        cairn_show_date(day, out, zone, log, time);
+        return out;
+    }
+    uint64_t t = (uint64_t)time - (uint64_t)cairn_show_origin(log);
     bool negative = (int64_t)t < 0;
     t = ticks(log, negative ? -t : t);
     snprintf(out, CAIRN_SHOWN, "%s%" PRIu64 ".%07" PRIu64, negative ? "-" : "", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ);
     return out;
+}
+
+const char *cairn_show_moment(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
+{
+    if (cairn_clock == CAIRN_CLOCK_WALL) {
+        const int64_t filetime = cairn_date_at(log, time);
+        return cairn_date_text(out, filetime, cairn_zone_east(log, filetime));
+    }
+    cairn_show_time(out, log, time);
+    return strcat(out, " s");
 }
 
 const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units)

@@ -5,12 +5,20 @@
 #include <stdio.h>
 
 #include "tools/cairn/base/wrap.h"
-#include "tools/cairn/log/log.h"
+#include "tools/cairn/log/date.h"
 
 #define CAIRN_SHOWN 128u /* room enough for any of these */
 
-/* Seconds since the session began, to 100 ns: "0.0123456". Session clock where the beginning is not known. */
+/* By the clock that was asked for (clock.h), to 100 ns: seconds since the session began, "0.0123456", or the session
+ * clock where its beginning is not known; since the boot; or the time of the day, "02:10:59.0123456". */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
+/* The same as it stands in a sentence: "0.0123456 s", "2026-11-21T02:10:59.0123456Z". */
+const char *cairn_show_moment(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
+/* The session clock when these seconds are 0; with the time of the day, those that filters take. */
+int64_t cairn_show_origin(const struct cairn_log *log);
+/* Day, time of the day and zone, in the zone that was asked for. Only where the log knows them. */
+void cairn_show_date(char day[CAIRN_DATE_TEXT], char clock[CAIRN_DATE_TEXT], char zone[CAIRN_DATE_TEXT],
+                     const struct cairn_log *log, int64_t time);
 /* A span of clock units: "12.3 us". */
 const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units);
 /* "name:tid", cut in the name to at most `width`; "idle". */

@@ -13,6 +13,7 @@
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/clock.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/rundown.h"
 #include "tools/cairn/log/show.h"
@@ -24,7 +25,11 @@ static struct {
     const char *cpus, *threads, *from, *until, *reasons; /* as given; NULL: not */
     bool cpu[CAIRN_CPUS_MOST];
     uint32_t highest_cpu;
-    uint64_t from_ns, until_ns;
+    struct moment {
+        uint64_t ns; /* on the clock asked for */
+        bool wall;   /* or what time it was: */
+        struct cairn_date date;
+    } since, before;
     bool state[KTHREAD_STATES], reason[UINT8_MAX + 1];
     /* of the log that is read */
     int64_t begin, end;      /* session clock */
@@ -154,18 +159,25 @@ static bool read_time(const char *text, uint64_t *ns)
     return false;
 }
 
-static const char must_be_time[] = "must be a time, as in 1.5s, 200ms, 10us or 100ns; seconds without a unit";
+static const char *read_moment(const char *text, struct moment *m)
+{
+    m->wall = cairn_date_read(&m->date, text);
+    return m->wall || read_time(text, &m->ns)
+               ? NULL
+               : "must be a time, as in 1.5s, 200ms, 10us, 100ns, seconds without a unit, 2026-11-21T02:10:59.5Z or "
+                 "02:10:59.5";
+}
 
 const char *cairn_filter_from(const char *time)
 {
     filter.from = time;
-    return read_time(time, &filter.from_ns) ? NULL : must_be_time;
+    return read_moment(time, &filter.since);
 }
 
 const char *cairn_filter_until(const char *time)
 {
     filter.until = time;
-    return read_time(time, &filter.until_ns) ? NULL : must_be_time;
+    return read_moment(time, &filter.before);
 }
 
 static bool is_like(const char *pattern, const char *name)
@@ -238,13 +250,39 @@ static bool choose_named(const struct cairn_log *log, const char *word)
     return any;
 }
 
+#define HOUR (3600 * CAIRN_SECOND)
+#define DAY  (24 * HOUR)
+
+/* A time of the day is the first behind the session's beginning, or in the hour before that. */
+static int64_t wall_units(const struct cairn_log *log, const struct cairn_date *d)
+{
+    const int64_t began = cairn_date_at(log, log->session.start_known ? log->session.start : log->session.wall.time);
+    const int64_t least = began - HOUR, east = d->zoned ? d->east : cairn_zone_east(log, began);
+    int64_t local = d->local;
+    if (!d->dated) {
+        const int64_t since =
+            least + east * CAIRN_SECOND; /* local time, too; the days of FILETIME begin at 0 o'clock */
+        local += since - since % DAY;
+        local += local < since ? DAY : 0;
+    }
+    return cairn_date_time(log, d->zoned ? local - east * CAIRN_SECOND : cairn_zone_filetime(log, local));
+}
+
 /* Session clock, rounded up: what is shown of a time is cut off. */
-static int64_t units(const struct cairn_log *log, uint64_t ns)
+static int64_t units(const struct cairn_log *log, const struct moment *m)
 {
     const struct cairn_session *s = &log->session;
     const unsigned __int128 hz = s->hz ? s->hz : TRACE_CLOCK_HZ;
-    const __int128 at = (__int128)((ns * hz + NS - 1) / NS) + (s->start_known ? s->start : 0);
+    if (m->wall)
+        return s->wall.known ? wall_units(log, &m->date) : 0;
+    const __int128 at = (__int128)((m->ns * hz + NS - 1) / NS) + cairn_show_origin(log);
     return at > INT64_MAX ? INT64_MAX : (int64_t)at;
+}
+
+/* Two times that round to one unit of the clock are in order. */
+static bool is_empty_time(void)
+{
+    return filter.since.wall || filter.before.wall ? filter.end <= filter.begin : filter.before.ns <= filter.since.ns;
 }
 
 int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
@@ -258,12 +296,16 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
             snprintf(why, 2 * CAIRN_SHOWN,
                      "--thread %s: no thread of this trace has that name; 'cairn stat --top 1000' lists the threads",
                      word);
-    filter.begin = filter.from ? units(log, filter.from_ns) : INT64_MIN;
-    filter.end = filter.until ? units(log, filter.until_ns) : INT64_MAX;
+    filter.begin = filter.from ? units(log, &filter.since) : INT64_MIN;
+    filter.end = filter.until ? units(log, &filter.before) : INT64_MAX;
     if (filter.cpus && log->cpus && filter.highest_cpu >= log->cpus) /* none: a damaged log has lost their number */
         snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: this trace has %" PRIu32 " %s, numbered from 0", (int)WORD,
                  filter.cpus, log->cpus, cairn_plural(log->cpus, "CPU", "CPUs"));
-    else if (filter.from && filter.until && filter.until_ns <= filter.from_ns)
+    else if ((filter.since.wall || filter.before.wall) && !log->session.wall.known)
+        snprintf(why, 2 * CAIRN_SHOWN, "--%s %.*s: this log does not tell what time it was: %s",
+                 filter.since.wall ? "from" : "until", (int)WORD, filter.since.wall ? filter.from : filter.until,
+                 cairn_date_unknown(log));
+    else if (filter.from && filter.until && is_empty_time())
         snprintf(why, 2 * CAIRN_SHOWN, "--from %.*s is not before --until %.*s", (int)WORD, filter.from, (int)WORD,
                  filter.until);
     else if (filter.reasons && cairn_prefers_compact(log) &&

@@ -160,10 +160,8 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
         show_status(out, log, cpu, f->value);
         break;
     case CAIRN_PEBS_TSC:
-        if (r->timed) {
-            char time[CAIRN_SHOWN];
-            snprintf(out, CAIRN_SHOWN, "%.40s s", cairn_show_time(time, log, r->time));
-        }
+        if (r->timed)
+            cairn_show_moment(out, log, r->time);
         break;
     case CAIRN_PEBS_RFLAGS:
         cairn_show_bits(out, f->value, " ", flags, sizeof(flags) / sizeof(flags[0]));

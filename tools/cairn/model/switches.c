@@ -264,6 +264,14 @@ bool cairn_cursor_next(struct cairn_cursor *c, struct cairn_switch *sw)
     return true;
 }
 
+bool cairn_has_switches(const struct cairn_log *log, bool compact)
+{
+    bool any = compact ? log->session.compact : log->session.full;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        any |= (compact ? log->cpu[c].switches.compact : log->cpu[c].switches.full) != 0;
+    return any;
+}
+
 bool cairn_prefers_compact(const struct cairn_log *log)
 {
     if (log->session.full)

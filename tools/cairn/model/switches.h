@@ -67,5 +67,7 @@ static inline const struct cairn_switch *cairn_cursor_peek(struct cairn_cursor *
     return c->item != c->end || cairn_cursor_more(c) ? &c->item->sw : NULL;
 }
 
+/* Whether there are switches of that kind, or the session wrote them and they were lost. */
+bool cairn_has_switches(const struct cairn_log *log, bool compact);
 /* Which of the two kinds to show, where a session wrote both: the full events, which know more. */
 bool cairn_prefers_compact(const struct cairn_log *log);

@@ -6,14 +6,14 @@
 
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/ctf/ctf.h"
+#include "tools/cairn/log/date.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/model/date.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
 
 #define NS INT64_C(1000000000)
-/* Of a date, in units of FILETIME since 1970: as far as readers' 64 bits have room behind it for CAIRN_CTF_LONGEST. */
-#define LATEST (CAIRN_CTF_LONGEST / (NS / CAIRN_SECOND))
+/* Of a date, in nanoseconds since 1970: as far as readers' 64 bits have room behind it for CAIRN_CTF_LONGEST. */
+#define LATEST CAIRN_CTF_LONGEST
 
 /* Those of the machine and of the run. The map of memory, and what is of one CPU or one session, json has. */
 static const char *const kept_keys[] = {"machine.", "kernel.", "loader.", "firmware.", "boot.", "ds.", "option."};
@@ -85,8 +85,9 @@ static void env(const struct cairn_output *o)
     fputs("env {\n    domain = \"kernel\";\n    tracer_name = \"cairn\";\n", f);
     fprintf(f, "    tracer_version = \"%s\";\n    session = %" PRIu32 ";\n    cpus = %" PRIu32 ";\n", CAIRN_VERSION,
             log->number, log->cpus);
-    fprintf(f, "    from_session_start = %d;\n    switches_from = \"%s\";\n", log->session.start_known,
-            o->compact ? "0525H" : "0524H");
+    fprintf(f, "    from_session_start = %d;\n", log->session.start_known);
+    if (cairn_out_switches_from(o))
+        fprintf(f, "    switches_from = \"%s\";\n", cairn_out_switches_from(o));
     env_missing(o);
     if (log->session.stop_known)
         fprintf(f, "    ends_ns = %" PRId64 ";\n", cairn_out_ns(o, log->session.stop));
@@ -201,16 +202,18 @@ static void fields(FILE *f, const char *text)
 static void clock(const struct cairn_output *o)
 {
     const struct cairn_session *s = &o->log->session;
-    const int64_t at = s->start_known ? cairn_filetime(o->log, s->start) : 0;
-    const bool dated = at >= CAIRN_UNIX_EPOCH && at - CAIRN_UNIX_EPOCH < LATEST;
-    const int64_t began = dated ? at - CAIRN_UNIX_EPOCH : 0;
+    char text[CAIRN_DATE_TEXT];
+    int64_t began;
+    const bool dated = cairn_out_wall(o, &began, text) && began < LATEST;
+    began = dated ? began : 0;
     fprintf(o->file,
             "clock {\n    name = session;\n    description = \"%s\";\n    freq = %" PRId64 ";\n"
             "    offset_s = %" PRId64 ";\n    offset = %" PRId64 ";\n    absolute = FALSE;\n};\n",
-            dated            ? "the session's clock, set to the time of day of the firmware's clock"
-            : s->start_known ? "since the session began"
-                             : "the session's clock",
-            NS, began / CAIRN_SECOND - CAIRN_CTF_ORIGIN / NS, began % CAIRN_SECOND * (NS / CAIRN_SECOND));
+            dated && o->log->own ? "the session's clock, set to the time of day of the firmware's clock"
+            : dated              ? "the session's clock, set to the time of day of the file's header"
+            : s->start_known     ? "since the session began"
+                                 : "the session's clock",
+            NS, began / NS - CAIRN_CTF_ORIGIN / NS, began % NS);
 }
 
 void cairn_ctf_metadata(const struct cairn_output *o)

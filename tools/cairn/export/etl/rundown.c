@@ -7,7 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/etl/export.h"
-#include "tools/cairn/model/date.h"
+#include "tools/cairn/log/date.h"
 #include "trace/groups.h"
 #include "trace/rundown/rundown.h"
 
@@ -62,11 +62,27 @@ static uint32_t clock_type(const struct cairn_log *log)
     return type >= ETL_CLOCK_COUNTER && type <= ETL_CLOCK_CYCLES ? (uint32_t)type : ETL_CLOCK_COUNTER;
 }
 
+/* FILETIME. Where the log does not tell what time it was, as if the machine had booted in 1601: that is no date, and
+ * the session is as long as it was. */
+static int64_t filetime(const struct cairn_log *log, int64_t time)
+{
+    const struct cairn_wall *w = &log->session.wall;
+    const uint64_t hz = log->session.hz ? log->session.hz : TRACE_CLOCK_HZ;
+    const __int128 since = ((__int128)time - (w->known ? w->time : w->boot)) * CAIRN_SECOND / (__int128)hz;
+    const __int128 at = since + (w->known ? w->filetime : 0);
+    return at < 0 ? 0 : at > INT64_MAX ? INT64_MAX : (int64_t)at; /* time stamps are whatever the log says */
+}
+
+static struct etl_time_zone time_zone(const struct cairn_log *log)
+{
+    return (struct etl_time_zone){.bias = -log->session.wall.east / 60, .name = u"UTC"};
+}
+
 /* The header's event, for pointers of 8 bytes. */
 struct header {
     struct etl_logfile_header head;
     uint64_t timers[2]; /* of clock interrupt, performance counter */
-    uint8_t time_zone[ETL_TIME_ZONE_BYTES];
+    struct etl_time_zone zone;
     uint8_t padding[4];
     struct etl_logfile_times times;
     char16_t logger[sizeof(ETL_CAIRN_LOGGER)], file[sizeof(FILE_NAME)];
@@ -79,8 +95,8 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
     struct cairn_etl_writer *w = &x->writer;
     struct cairn_etl_made *first = &w->buffers.items[0];
     const uint32_t large = 1u << 20;
-    struct header h = {.timers = {ETL_TIMER_SOURCE_APIC, ETL_TIMER_SOURCE_TSC}, /* the zone's bias 0: UTC */
-                       .time_zone = {[4] = 'U', [6] = 'T', [8] = 'C'},
+    struct header h = {.timers = {ETL_TIMER_SOURCE_APIC, ETL_TIMER_SOURCE_TSC},
+                       .zone = time_zone(log),
                        .logger = u"" ETL_CAIRN_LOGGER,
                        .file = u"" FILE_NAME};
     h.head = (struct etl_logfile_header){
@@ -89,7 +105,7 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
                     w->buffer_bytes > large ? 0 : 5},
         .provider_version = build(log),
         .processors = log->cpus,
-        .end_time = cairn_filetime(log, x->stop),
+        .end_time = filetime(log, x->stop),
         .timer_resolution = (uint32_t)(session_number(log, "tick_us") * 10),
         .log_file_mode = ETL_MODE_SEQUENTIAL | ETL_MODE_SYSTEM_LOGGER,
         .buffers_written = (uint32_t)w->buffers.count,
@@ -99,9 +115,9 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
         .cpu_mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
     };
     h.times = (struct etl_logfile_times){
-        .boot_time = cairn_boot_filetime(log),
+        .boot_time = log->session.wall.known ? filetime(log, log->session.wall.boot) : 0,
         .frequency = (int64_t)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ),
-        .start_time = cairn_filetime(log, x->start),
+        .start_time = filetime(log, x->start),
         .clock_type = clock_type(log),
         .buffers_lost = (uint32_t)x->buffers_lost,
     };

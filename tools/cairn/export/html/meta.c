@@ -130,7 +130,8 @@ void cairn_html_meta(const struct cairn_output *o)
     const struct cairn_html *h = o->state;
     const struct cairn_session *session = &o->log->session;
     struct cairn_json j = {.to = o->file, .in_markup = true};
-    char origin[32];
+    char origin[32], began[CAIRN_DATE_TEXT];
+    int64_t unix_ns;
     cairn_json_open(&j, NULL);
     cairn_json_number(&j, "format", CAIRN_HTML_FORMAT);
     cairn_json_text(&j, "cairn", CAIRN_VERSION);
@@ -142,7 +143,8 @@ void cairn_html_meta(const struct cairn_output *o)
     cairn_json_bool(&j, "from_session_start", session->start_known);
     range(&j, o);
     cairn_json_number(&j, "maximum_wait_reason", session->maximum_wait_reason);
-    cairn_json_text(&j, "switches_from", o->compact ? "0525H" : "0524H");
+    cairn_json_text(&j, "began", cairn_out_wall(o, &unix_ns, began) ? began : "");
+    cairn_json_text(&j, "switches_from", cairn_out_switches_from(o) ? cairn_out_switches_from(o) : "");
     if (cairn_has_key(&o->log->text, "ds.emulated"))
         cairn_json_bool(&j, "emulated_ds", cairn_slice_is(cairn_key(&o->log->text, "ds.emulated"), "1"));
     cairn_json_bool(&j, "emulated_machine", cairn_slice_is(cairn_key(&o->log->text, "machine.emulated"), "1"));

@@ -2,6 +2,7 @@
 /* The file: its header, its records one by one, and the sections that describe the machine. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/cairn/export/perf/perf.h"
 #include "tools/cairn/log/show.h"
@@ -133,8 +134,26 @@ static void put_build_id(const struct cairn_output *o)
         fwrite(&event, sizeof(event), 1, o->file);
 }
 
+struct perf_clock_data {     /* one moment on two clocks */
+    uint32_t version, clock; /* of Linux' clocks; which is a matter of text for perf */
+    uint64_t wall_ns, clock_ns;
+};
+_Static_assert(sizeof(struct perf_clock_data) == 24, "HEADER_CLOCK_DATA");
+
+static bool clock_data(const struct cairn_output *o, struct perf_clock_data *data)
+{
+    const struct cairn_perf *p = o->state;
+    char text[CAIRN_DATE_TEXT];
+    int64_t wall;
+    if (!cairn_out_wall(o, &wall, text))
+        return false;
+    *data = (struct perf_clock_data){1, CLOCK_MONOTONIC, (uint64_t)wall, (uint64_t)p->shift};
+    return true;
+}
+
 static void put_feature(const struct cairn_output *o, enum perf_feature feature)
 {
+    struct perf_clock_data clock;
     switch (feature) {
     case PERF_HEADER_BUILD_ID:
         put_build_id(o);
@@ -166,19 +185,32 @@ static void put_feature(const struct cairn_output *o, enum perf_feature feature)
         put_32(o->file, PERF_TYPE_INTEL_BTS);
         put_string(o->file, "intel_bts");
         break;
+    case PERF_HEADER_CLOCK_DATA:
+        if (clock_data(o, &clock))
+            fwrite(&clock, sizeof(clock), 1, o->file);
+        break;
     }
 }
 
 static const enum perf_feature features[] = {
-    PERF_HEADER_BUILD_ID, PERF_HEADER_OSRELEASE, PERF_HEADER_VERSION,    PERF_HEADER_ARCH,         PERF_HEADER_NRCPUS,
-    PERF_HEADER_CPUDESC,  PERF_HEADER_CMDLINE,   PERF_HEADER_EVENT_DESC, PERF_HEADER_PMU_MAPPINGS,
+    PERF_HEADER_BUILD_ID,     PERF_HEADER_OSRELEASE,  PERF_HEADER_VERSION, PERF_HEADER_ARCH,
+    PERF_HEADER_NRCPUS,       PERF_HEADER_CPUDESC,    PERF_HEADER_CMDLINE, PERF_HEADER_EVENT_DESC,
+    PERF_HEADER_PMU_MAPPINGS, PERF_HEADER_CLOCK_DATA,
 };
-#define FEATURES (sizeof(features) / sizeof(features[0]))
+#define FEATURES_MOST (sizeof(features) / sizeof(features[0]))
+
+/* The last only where the log knows the time: perf refuses it empty. */
+static size_t feature_count(const struct cairn_output *o)
+{
+    struct perf_clock_data clock;
+    return FEATURES_MOST - !clock_data(o, &clock);
+}
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static struct perf_file_header header_of(size_t count)
+static struct perf_file_header header_of(const struct cairn_output *o)
 {
+    const size_t count = ((const struct cairn_perf *)o->state)->events.count;
     struct perf_file_header h = {
         .size = sizeof(h),
         .attr_size = sizeof(struct perf_attr) + sizeof(struct perf_file_section),
@@ -187,7 +219,7 @@ static struct perf_file_header header_of(size_t count)
     };
     memcpy(h.magic, PERF_MAGIC, sizeof(h.magic));
     h.data.offset = h.attrs.offset + h.attrs.size;
-    for (size_t i = 0; i < FEATURES; i++)
+    for (size_t i = 0; i < feature_count(o); i++)
         h.features[0] |= UINT64_C(1) << features[i];
     return h;
 }
@@ -196,7 +228,7 @@ void cairn_perf_file_begin(struct cairn_output *o)
 {
     struct cairn_perf *p = o->state;
     const struct cairn_perf_event *events = p->events.items;
-    const struct perf_file_header h = header_of(p->events.count);
+    const struct perf_file_header h = header_of(o);
     p->file.to = o->file;
     fwrite(&h, sizeof(h), 1, o->file);
     for (size_t i = 0; i < p->events.count; i++)
@@ -210,19 +242,20 @@ void cairn_perf_file_begin(struct cairn_output *o)
 
 int cairn_perf_file_end(const struct cairn_output *o)
 {
-    struct perf_file_header h = header_of(((const struct cairn_perf *)o->state)->events.count);
-    struct perf_file_section sections[FEATURES] = {0};
+    struct perf_file_header h = header_of(o);
+    struct perf_file_section sections[FEATURES_MOST] = {0};
+    const size_t count = feature_count(o);
     const off_t data_ends = ftello(o->file);
     h.data.size = (uint64_t)data_ends - h.data.offset;
-    fwrite(sections, sizeof(sections), 1, o->file); /* their places */
-    for (size_t i = 0; i < FEATURES; i++) {
+    fwrite(sections, sizeof(sections[0]), count, o->file); /* their places */
+    for (size_t i = 0; i < count; i++) {
         sections[i].offset = (uint64_t)ftello(o->file);
         put_feature(o, features[i]);
         sections[i].size = (uint64_t)ftello(o->file) - sections[i].offset;
     }
     if (fseeko(o->file, data_ends, SEEK_SET))
         return -errno;
-    fwrite(sections, sizeof(sections), 1, o->file);
+    fwrite(sections, sizeof(sections[0]), count, o->file);
     if (fseeko(o->file, 0, SEEK_SET))
         return -errno;
     fwrite(&h, sizeof(h), 1, o->file);

@@ -36,6 +36,7 @@ enum perf_feature {
     PERF_HEADER_CMDLINE = 11,
     PERF_HEADER_EVENT_DESC = 12,
     PERF_HEADER_PMU_MAPPINGS = 16,
+    PERF_HEADER_CLOCK_DATA = 29,
 };
 
 struct perf_attr { /* PERF_ATTR_SIZE_VER5 of struct perf_event_attr */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/export/perfetto/writer.h"
-#include "tools/cairn/model/date.h"
+#include "tools/cairn/log/date.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
 
@@ -89,7 +89,8 @@ static void put_attributes(struct cairn_output *o)
     if (cairn_has_key(text, "ds.emulated"))
         put_attribute(o, "cairn.debug_store",
                       cairn_pf_emulated(o) ? "emulated: a model in software" : "the processor's");
-    put_attribute(o, "cairn.switches_from", o->compact ? "0525H" : "0524H");
+    if (cairn_out_switches_from(o))
+        put_attribute(o, "cairn.switches_from", cairn_out_switches_from(o));
     snprintf(value, sizeof(value), "%" PRIu32, o->log->number);
     put_attribute(o, "cairn.session", value);
     put_missing(o);
@@ -125,7 +126,7 @@ void cairn_pf_clocks(struct cairn_output *o, int64_t time)
 {
     const struct cairn_session *s = &o->log->session;
     const uint64_t hz = s->hz ? s->hz : TRACE_CLOCK_HZ;
-    const int64_t date = cairn_filetime(o->log, time) - CAIRN_UNIX_EPOCH;
+    const int64_t date = s->wall.known ? cairn_date_at(o->log, time) - CAIRN_UNIX_EPOCH : INT64_MAX;
     Pf__ClockSnapshot__Clock clock[3], *list[3] = {&clock[0], &clock[1], &clock[2]};
     Pf__ClockSnapshot c = PF__CLOCK_SNAPSHOT__INIT;
     Pf__TracePacket p = PF__TRACE_PACKET__INIT;
@@ -144,7 +145,7 @@ void cairn_pf_clocks(struct cairn_output *o, int64_t time)
         clock[c.n_clocks].unit_multiplier_ns = 1000000000 / hz;
         clock[c.n_clocks++].timestamp = (uint64_t)time;
     }
-    if (cairn_has_key(&o->log->text, "boot.time") && date > 0 && date < INT64_MAX / 100) {
+    if (date < INT64_MAX / 100) {
         clock[c.n_clocks].clock_id = PF__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
         clock[c.n_clocks++].timestamp = (uint64_t)date * 100;
     }

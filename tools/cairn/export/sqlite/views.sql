@@ -58,3 +58,12 @@ FROM records GROUP BY tid, no_thread, function ORDER BY records DESC, tid, funct
 CREATE VIEW branch_list AS
 SELECT b.id, d.ns, d.cpu, d.epoch, d.tid, b.number, b.from_ip, b.from_function, b.to_ip, b.to_function, b.flags
 FROM branches b JOIN drains d ON d.id = b.drain;
+
+-- What time it was at each item; empty where the log does not tell. utc has nanoseconds, the log's clock may have fewer.
+CREATE VIEW wall_clock AS
+SELECT id, unix_ns, strftime('%Y-%m-%dT%H:%M:%S', unix_ns / 1000000000, 'unixepoch')
+                        || printf('.%09dZ', unix_ns % 1000000000) AS utc
+FROM (SELECT id, ns + began AS unix_ns
+      FROM (SELECT id, ns FROM switches UNION ALL SELECT id, ns FROM records UNION ALL SELECT id, ns FROM drains
+            UNION ALL SELECT id, ns FROM locks UNION ALL SELECT id, ns FROM events),
+           (SELECT value AS began FROM log WHERE name = 'began_unix_ns'));

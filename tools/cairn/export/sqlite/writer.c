@@ -105,7 +105,8 @@ static void tell_loss(void *to, const char *text)
 static void facts(struct cairn_output *o, int64_t begins)
 {
     const struct cairn_log *log = o->log;
-    char text[CAIRN_SHOWN_END];
+    char text[CAIRN_SHOWN_END], began[CAIRN_DATE_TEXT];
+    int64_t unix_ns;
     fact(o, "cairn", CAIRN_VERSION);
     number_fact(o, "format", CAIRN_SQL_FORMAT);
     if (cairn_log_grabbed(log))
@@ -117,7 +118,12 @@ static void facts(struct cairn_output *o, int64_t begins)
     number_fact(o, "from_session_start", log->session.start_known);
     number_fact(o, "begins_ns", cairn_out_ns(o, begins));
     number_fact(o, "ends_ns", cairn_out_ns(o, ((struct state *)o->state)->ends));
-    fact(o, "switches_from", o->compact ? "0525H" : "0524H");
+    if (cairn_out_wall(o, &unix_ns, began)) {
+        fact(o, "began", began);
+        number_fact(o, "began_unix_ns", unix_ns);
+    }
+    if (cairn_out_switches_from(o))
+        fact(o, "switches_from", cairn_out_switches_from(o));
     if (cairn_filter_on())
         fact(o, "only", cairn_filter_text());
     emulated(o, "emulated_ds", "ds.emulated");

@@ -108,8 +108,8 @@ static void draw_blocks(const struct pen *p, const struct cairn_svg_runner *r)
         fprintf(p->to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"><title>", x, p->y, width,
                 CAIRN_SVG_RUNS);
         cairn_svg_text(p->to, thread);
-        fprintf(p->to, ": %s from %s to %s s", cairn_show_span(span, p->o->log, (uint64_t)b->to - (uint64_t)b->from),
-                cairn_show_time(from, p->o->log, b->from), cairn_show_time(to, p->o->log, b->to));
+        fprintf(p->to, ": %s from %s to %s", cairn_show_span(span, p->o->log, (uint64_t)b->to - (uint64_t)b->from),
+                cairn_show_time(from, p->o->log, b->from), cairn_show_moment(to, p->o->log, b->to));
         if (b->state) {
             fputs(", then ", p->to);
             cairn_svg_text(p->to, b->state);
@@ -190,10 +190,10 @@ static void draw_marks(const struct pen *p, const struct cairn_svg_lane *lane, u
         fprintf(p->to, "<rect class=\"d\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%.1f\"><title>",
                 CAIRN_SVG_LEFT + i * step, p->y + CAIRN_SVG_RUNS + 2, step, 2.0 + (MARKS - 2.0) * m->count / most);
         if (m->count > 1) {
-            fprintf(p->to, "%" PRIu32 " PEBS records from %s s on", m->count,
-                    cairn_show_time(time, p->o->log, m->time));
+            fprintf(p->to, "%" PRIu32 " PEBS records from %s on", m->count,
+                    cairn_show_moment(time, p->o->log, m->time));
         } else {
-            fprintf(p->to, "PEBS record at %s s: ", cairn_show_time(time, p->o->log, m->time));
+            fprintf(p->to, "PEBS record at %s: ", cairn_show_moment(time, p->o->log, m->time));
             if (!cairn_out_function(p->o, m->ip, function))
                 snprintf(function, sizeof(function), "0x%" PRIx64, m->ip);
             cairn_svg_text(p->to, function);
@@ -225,8 +225,8 @@ static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
             fputs("which thread ran here is unknown", p->to);
         if (gap->holes > 1)
             fprintf(p->to, ", and %" PRIu32 " more here", gap->holes - 1);
-        fprintf(p->to, " (%s to %s s)</title></rect>\n", cairn_show_time(from, p->o->log, gap->from),
-                cairn_show_time(to, p->o->log, gap->to));
+        fprintf(p->to, " (%s to %s)</title></rect>\n", cairn_show_time(from, p->o->log, gap->from),
+                cairn_show_moment(to, p->o->log, gap->to));
     }
 }
 
@@ -246,8 +246,8 @@ static void draw_unread(const struct pen *p, const struct cairn_svg_lane *lane)
         cairn_svg_text(p->to, u->is.text);
         if (u->more)
             fprintf(p->to, ", and at %" PRIu32 " more %s here", u->more, cairn_plural(u->more, "place", "places"));
-        fprintf(p->to, " (%s to %s s)</title></rect>\n", cairn_show_time(from, p->o->log, u->is.from),
-                cairn_show_time(to, p->o->log, u->is.to));
+        fprintf(p->to, " (%s to %s)</title></rect>\n", cairn_show_time(from, p->o->log, u->is.from),
+                cairn_show_moment(to, p->o->log, u->is.to));
     }
 }
 

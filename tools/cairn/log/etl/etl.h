@@ -39,6 +39,7 @@ struct cairn_etl {
     } flaws;
     /* the file's first event */
     struct etl_logfile_header header;
+    struct etl_time_zone zone;
     struct etl_logfile_times times;
     int64_t start; /* its time stamp, which is times.start_time */
     int64_t last;  /* time stamp of the latest event; as they are read */

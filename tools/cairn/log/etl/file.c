@@ -47,6 +47,7 @@ static bool read_header(struct cairn_etl *etl, const struct cairn_etl_buffer *fi
     if (e.size < times + sizeof(etl->times))
         return false;
     memcpy(&etl->header, e.payload, sizeof(etl->header));
+    memcpy(&etl->zone, e.payload + ETL_ZONE_AT(e.pointer), sizeof(etl->zone));
     memcpy(&etl->times, e.payload + times, sizeof(etl->times));
     etl->start = e.time;
     etl->pointer = e.pointer;
@@ -56,6 +57,8 @@ static bool read_header(struct cairn_etl *etl, const struct cairn_etl_buffer *fi
     etl->cairn = etl->names_bytes >= 2 * sizeof(logger);
     for (size_t i = 0; i < sizeof(logger) && etl->cairn; i++)
         etl->cairn = cairn_get16(etl->names + 2 * i) == (uint8_t)logger[i];
+    if (!cairn_etl_hz(etl))
+        cairn_etl_flaw(etl, UINT32_MAX, "the file's header gives the clock no frequency: 10 MHz is assumed");
     return true;
 }
 

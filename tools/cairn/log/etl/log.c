@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/date.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/session_lives.h"
 #include "tools/cairn/log/stream.h"
@@ -25,6 +26,7 @@ static void read_session(struct cairn_log *log, const struct cairn_etl *etl)
     s->stop_known = etl->header.end_time > etl->times.start_time && etl->times.start_time > 0 && units <= INT64_MAX &&
                     !__builtin_add_overflow(s->start, (int64_t)units, &s->stop);
     log->cpus = etl->header.processors < CAIRN_CPUS_MOST ? etl->header.processors : CAIRN_CPUS_MOST;
+    cairn_date_of_etl(log);
 }
 
 /* ---- buffers as pieces ------------------------------------------------------------------------------------------ */

@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/log/date.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/rundown.h"
 
@@ -84,11 +84,31 @@ static void line(struct facts *f, const char *format, ...)
 
 static void date(struct facts *f, const char *key, int64_t filetime)
 {
-    char text[48];
-    struct tm tm;
-    time_t seconds = (time_t)(filetime / 10000000 - INT64_C(11644473600));
-    if (filetime > 0 && gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
-        line(f, "etl.%s=%s", key, text);
+    char text[CAIRN_DATE_TEXT];
+    if (filetime >= CAIRN_UNIX_EPOCH && filetime <= CAIRN_DATE_LATEST)
+        line(f, "etl.%s=%s", key, cairn_date_text(text, filetime, 0));
+    else if (filetime)
+        line(f, "etl.%s=not a date: %" PRId64, key, filetime);
+}
+
+/* "+01:00", "Z": so many minutes from local time to UTC. */
+static void zone(char out[CAIRN_DATE_TEXT], int64_t bias)
+{
+    char day[CAIRN_DATE_TEXT], time[CAIRN_DATE_TEXT];
+    cairn_date_parts(day, time, out, CAIRN_UNIX_EPOCH, (int32_t)(bias % (24 * 60)) * -60);
+}
+
+static void tell_zone(struct facts *f)
+{
+    const struct etl_time_zone *z = &f->etl->zone;
+    char name[TEXT], standard[CAIRN_DATE_TEXT], daylight[CAIRN_DATE_TEXT] = "";
+    cairn_rundown_text(name, sizeof(name), (const uint8_t *)z->name, sizeof(z->name), 2);
+    zone(standard, (int64_t)z->bias + z->standard_bias);
+    zone(daylight, (int64_t)z->bias + z->daylight_bias);
+    if (z->standard[ETL_MONTH] && z->daylight[ETL_MONTH])
+        line(f, "etl.zone=%s, daylight time %s, %s", standard, daylight, name);
+    else
+        line(f, "etl.zone=%s, %s", standard, name);
 }
 
 /* ---- one walk --------------------------------------------------------------------------------------------------- */
@@ -205,7 +225,7 @@ static void tell_clock(struct facts *f)
     if (hz)
         line(f, "etl.clock=%s, %" PRIu64 " Hz", name, hz);
     else
-        line(f, "etl.clock=%s, frequency missing, 10 MHz assumed", name);
+        line(f, "etl.clock=%s, its frequency is 0 in the file: 10 MHz assumed", name);
 }
 
 /* "secure, system logger": by the names of Microsoft's constants (EVENT_TRACE_..._MODE). */
@@ -260,6 +280,7 @@ static void tell_header(struct facts *f)
     date(f, "booted", etl->times.boot_time);
     date(f, "began", etl->times.start_time);
     date(f, "ended", h->end_time);
+    tell_zone(f);
     tell_mode(f, h->log_file_mode);
     line(f, "etl.buffer_bytes=%" PRIu32, h->buffer_size);
     line(f, "etl.buffers=%zu%s", etl->buffers.count, etl->compressed ? ", compressed" : "");

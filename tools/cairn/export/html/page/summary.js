@@ -19,7 +19,8 @@ function identity() {
                                          meta.emulated_ds ? "emulated: a model, not a processor" : "",
                                          key("ds.preset")].filter(Boolean).join(", "), "ds"],
         ["Events", key("ds.event.0")],
-        ["Session", `${meta.session}, switches of ${meta.switches_from}`],
+        ["Session", `${meta.session}, ${meta.switches_from ? `switches of ${meta.switches_from}` : "no switches"}`],
+        ["Began", meta.began],
     ];
 }
 
