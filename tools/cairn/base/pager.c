@@ -84,7 +84,18 @@ void cairn_pager_end(void)
     pager = 0;
 }
 
+/* It is asked for each line, and does not change: where there is a pager, there was a terminal. */
+static bool is_terminal(int descriptor)
+{
+    static signed char known[STDERR_FILENO + 1]; /* 0: not yet */
+    if (descriptor < 0 || descriptor > STDERR_FILENO)
+        return isatty(descriptor);
+    if (!known[descriptor])
+        known[descriptor] = isatty(descriptor) ? 1 : -1;
+    return known[descriptor] > 0;
+}
+
 bool cairn_pager_or_terminal(FILE *to)
 {
-    return (pager && (to == stdout || (to == stderr && errors_as_well))) || isatty(fileno(to));
+    return (pager && (to == stdout || (to == stderr && errors_as_well))) || is_terminal(fileno(to));
 }

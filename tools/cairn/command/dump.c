@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn dump: everything in time order. */
+#define _DEFAULT_SOURCE /* fwrite_unlocked */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/base/put.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/event_text.h"
@@ -27,7 +29,31 @@ struct dump {
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
     int width; /* of times: TIME_USUAL to TIME_MOST */
-    char *day; /* of the time shown last, and its zone; by the wall clock */
+    struct columns *columns;
+    struct second *second;
+};
+
+#define PLACE   64u   /* bytes of time and CPU, and what is before them */
+#define COLUMN  40u   /* bytes of a column of a switch's line, with its colour */
+#define THREADS 1024u /* kept as text */
+
+struct column {
+    char text[COLUMN];
+    uint8_t size; /* 0: not known yet */
+};
+
+struct columns { /* as they are printed */
+    struct thread_columns {
+        uint32_t tid;
+        bool told;
+        struct column left, came;
+    } threads[THREADS]; /* by the low bits of their TIDs */
+    struct column states[1 + 3 * 256];
+};
+
+struct second { /* of the wall clock, the one shown last */
+    int64_t number;
+    char text[CAIRN_DATE_TEXT], day[2 * CAIRN_DATE_TEXT]; /* the zone behind the day */
 };
 
 #define TIME_USUAL 12 /* below 10000 s */
@@ -49,25 +75,47 @@ static int room_for(const struct dump *d, int usual)
     return usual - (d->width - TIME_USUAL);
 }
 
-/* By the wall clock: a line for each day. `text`: the time in that. */
-static void show_day(const struct dump *d, char text[CAIRN_SHOWN], int64_t time)
+#define SECOND_TEXT 8 /* "02:10:59" */
+
+/* By the wall clock: a line for each day. `at`: where the time of the day goes. */
+static void put_wall(const struct dump *d, char *at, int64_t time)
 {
-    char day[2 * CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
-    cairn_show_date(day, text, zone, d->log, time);
-    strcat(strcat(day, " "), strcmp(zone, "Z") == 0 ? "UTC" : zone);
-    if (strcmp(d->day, day) != 0)
-        printf("# %s\n", strcpy(d->day, day));
+    struct second *s = d->second;
+    const int64_t filetime = cairn_date_at(d->log, time), second = filetime / CAIRN_SECOND;
+    if (second != s->number) {
+        char day[2 * CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
+        cairn_show_date(day, s->text, zone, d->log, time);
+        strcat(strcat(day, " "), strcmp(zone, "Z") == 0 ? "UTC" : zone);
+        if (strcmp(s->day, day) != 0)
+            printf("# %s\n", strcpy(s->day, day));
+        s->number = second;
+    }
+    at = cairn_put(cairn_put(at, s->text, SECOND_TEXT), ".", 1);
+    cairn_put_digits(at, (uint32_t)(filetime % CAIRN_SECOND), 7);
 }
 
-/* How a line about something at `time` on `cpu` begins; characters. */
+/* How a line about something at `time` on `cpu` begins: from *from on, within `at`, up to what is returned. */
+static char *put_place(const struct dump *d, char at[PLACE], const char **from, int64_t time, uint32_t cpu)
+{
+    char *const digits = at + TIME_WALL, *end = digits;
+    if (cairn_clock == CAIRN_CLOCK_WALL) {
+        put_wall(d, digits, time);
+        end += TIME_WALL;
+    } else {
+        memset(at, ' ', TIME_WALL);
+        end = cairn_put_seconds(digits, d->log, time);
+        end = end - digits > TIME_MOST ? digits + TIME_MOST : end;
+    }
+    *from = end - digits < d->width ? end - d->width : digits;
+    return cairn_put(cairn_put_number(cairn_put(end, " ", 1), cpu, 2), " ", 1);
+}
+
+/* The same, printed; characters. */
 static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
 {
-    char text[CAIRN_SHOWN];
-    if (cairn_clock == CAIRN_CLOCK_WALL)
-        show_day(d, text, time);
-    else
-        cairn_show_time(text, d->log, time);
-    return printf("%*.*s %2" PRIu32 " ", d->width, d->width < TIME_MOST ? TIME_MOST : d->width, text, cpu);
+    char text[PLACE];
+    const char *from, *end = put_place(d, text, &from, time, cpu);
+    return (int)fwrite(from, 1, (size_t)(end - from), stdout);
 }
 
 /* What times are, at the head. */
@@ -112,37 +160,84 @@ static void print_head(const struct dump *d, bool compact)
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
-static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *sw)
+/* ---- switches: there may be millions, so printf is left out ------------------------------------------------------ */
+
+/* Names of a thread as they stand in the columns of who left and of who came, padded. */
+static const struct column *thread_column(const struct dump *d, uint32_t tid, bool came)
+{
+    struct thread_columns *t = &d->columns->threads[tid % THREADS];
+    char text[CAIRN_SHOWN];
+    if (!t->told || t->tid != tid) {
+        const int room = room_for(d, 16);
+        t->left.size =
+            (uint8_t)snprintf(t->left.text, COLUMN, "%-*s", room, cairn_show_thread(text, d->log, tid, room));
+        t->came.size = (uint8_t)snprintf(t->came.text, COLUMN, "%-14s", cairn_show_thread(text, d->log, tid, 14));
+        t->tid = tid;
+        t->told = true;
+    }
+    return came ? &t->came : &t->left;
+}
+
+static const struct column *state_column(const struct dump *d, const struct cairn_switch *sw)
+{
+    const bool waits = sw->detailed && !sw->raw && sw->state == KTHREAD_WAITING;
+    const size_t number = !sw->detailed ? 0 : 1 + (waits || sw->raw ? 256u * (1 + sw->raw) + sw->reason : sw->state);
+    struct column *c = &d->columns->states[number];
+    char raw[16];
+    if (!c->size) {
+        snprintf(raw, sizeof(raw), "raw %u", sw->reason);
+        const char *text = !sw->detailed ? "-"
+                           : sw->raw     ? raw
+                           : waits       ? cairn_reason_name(sw->reason)
+                                         : cairn_state_name(sw->state);
+        c->size = (uint8_t)snprintf(c->text, COLUMN, "%s%-17s%s", cairn_colour(stdout, CAIRN_COLOUR_STATE),
+                                    CAIRN_CUT(cairn_slice_of(text), 17), cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    }
+    return c;
+}
+
+static char *put_priority(char *at, const struct cairn_switch *sw)
 {
     if (!sw->detailed)
-        return "-";
-    if (sw->raw) {
-        snprintf(out, CAIRN_SHOWN, "raw %u", sw->reason);
-        return out;
-    }
-    if (sw->state == KTHREAD_WAITING)
-        return cairn_reason_name(sw->reason);
-    return cairn_state_name(sw->state);
+        return cairn_put(at, "  ", 2);
+    if (sw->priority < 0)
+        return cairn_put_number(cairn_put(at, "-", 1), (uint64_t)-sw->priority, 1);
+    return cairn_put_number(at, (uint64_t)sw->priority, 2);
+}
+
+static char *put_wait(char *at, const struct cairn_switch *sw)
+{
+    const bool most = sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS);
+    if (sw->form == CAIRN_FORM_LITE)
+        return cairn_put(at, "  <=1", 5);
+    if (sw->form != CAIRN_FORM_FULL && sw->form != CAIRN_FORM_EVENT)
+        return cairn_put(at, "    -", 5);
+    at = cairn_put_number(at, sw->wait, most ? 4 : 5);
+    return most ? cairn_put(at, "+", 1) : at;
+}
+
+/* All of it is copied, which is faster than a number of bytes that differs. */
+static char *put_column(char *at, const struct column *c)
+{
+    memcpy(at, c->text, COLUMN);
+    return at + c->size;
 }
 
 static void print_switch(const struct dump *d, const struct cairn_item *item)
 {
-    char old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-", state[CAIRN_SHOWN];
+    static const struct column unknown = {"unknown       ", 14};
     const struct cairn_switch *sw = &item->sw;
-    if (sw->detailed)
-        snprintf(priority, sizeof(priority), "%d", sw->priority);
-    if (sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
-        snprintf(wait, sizeof(wait), "%" PRIu32 "+", sw->wait);
-    else if (sw->form == CAIRN_FORM_FULL || sw->form == CAIRN_FORM_EVENT)
-        snprintf(wait, sizeof(wait), "%" PRIu32, sw->wait);
-    else if (sw->form == CAIRN_FORM_LITE)
-        snprintf(wait, sizeof(wait), "<=1");
-    print_place(d, sw->time, item->cpu);
-    printf("  %-*s %s%-17s%s %2s > %-14s %5s\n", room_for(d, 16),
-           cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), cairn_colour(stdout, CAIRN_COLOUR_STATE),
-           CAIRN_CUT(cairn_slice_of(state_text(state, sw)), 17), cairn_colour(stdout, CAIRN_COLOUR_OFF), priority,
-           sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
+    const char *from;
+    char line[PLACE + 5 * COLUMN], *at = cairn_put(put_place(d, line, &from, sw->time, item->cpu), "  ", 2);
+    at = cairn_put(put_column(at, thread_column(d, sw->old_tid, false)), " ", 1);
+    at = cairn_put(put_column(at, state_column(d, sw)), " ", 1);
+    at = cairn_put(put_priority(at, sw), " > ", 3);
+    at = cairn_put(put_column(at, sw->new_known ? thread_column(d, sw->new_tid, true) : &unknown), " ", 1);
+    at = cairn_put(put_wait(at, sw), "\n", 1);
+    fwrite_unlocked(from, 1, (size_t)(at - from), stdout);
 }
+
+/* ---- everything else --------------------------------------------------------------------------------------------- */
 
 /* The line behind an event with PMC items. `gained`: by so much, since the switch before; else where they stand. */
 static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, bool gained)
@@ -308,8 +403,8 @@ static const struct cairn_option options[] = {
 
 static int show(const struct cairn_log *log)
 {
-    char day[2 * CAIRN_DATE_TEXT] = "";
-    struct dump d = {.log = log, .width = width_of(log), .day = day};
+    struct second second = {0};
+    struct dump d = {.log = log, .width = width_of(log), .second = &second};
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full exclude each other; give only one");
     if ((want_compact || want_full) && !cairn_has_switches(log, want_compact)) {
@@ -323,8 +418,10 @@ static int show(const struct cairn_log *log)
     bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
     cairn_pmc_names(&d.pmc_names, log);
     d.pmc_last = cairn_alloc(CAIRN_CPUS_MOST * sizeof(*d.pmc_last));
+    d.columns = cairn_alloc(sizeof(*d.columns));
     print_all(&d, compact);
     free(d.pmc_last);
+    free(d.columns);
     cairn_elf_close(d.elf);
     return cairn_filtered(CAIRN_GOOD);
 }

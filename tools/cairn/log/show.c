@@ -10,6 +10,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/base/put.h"
 #include "tools/cairn/log/clock.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/values.h"
@@ -35,17 +36,23 @@ void cairn_show_date(char day[CAIRN_DATE_TEXT], char clock[CAIRN_DATE_TEXT], cha
     cairn_date_parts(day, clock, zone, filetime, cairn_zone_east(log, filetime));
 }
 
-const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
+char *cairn_put_seconds(char *at, const struct cairn_log *log, int64_t time)
 {
-    char day[CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
-    if (cairn_clock == CAIRN_CLOCK_WALL) {
-        cairn_show_date(day, out, zone, log, time);
-        return out;
-    }
     uint64_t t = (uint64_t)time - (uint64_t)cairn_show_origin(log);
     bool negative = (int64_t)t < 0;
     t = ticks(log, negative ? -t : t);
-    snprintf(out, CAIRN_SHOWN, "%s%" PRIu64 ".%07" PRIu64, negative ? "-" : "", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ);
+    *at = '-';
+    at = cairn_put(cairn_put_number(at + negative, t / TRACE_CLOCK_HZ, 1), ".", 1);
+    return cairn_put_digits(at, (uint32_t)(t % TRACE_CLOCK_HZ), 7);
+}
+
+const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
+{
+    char day[CAIRN_DATE_TEXT], zone[CAIRN_DATE_TEXT];
+    if (cairn_clock == CAIRN_CLOCK_WALL)
+        cairn_show_date(day, out, zone, log, time);
+    else
+        *cairn_put_seconds(out, log, time) = '\0';
     return out;
 }
 

@@ -12,6 +12,9 @@
 /* By the clock that was asked for (clock.h), to 100 ns: seconds since the session began, "0.0123456", or the session
  * clock where its beginning is not known; since the boot; or the time of the day, "02:10:59.0123456". */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
+/* The seconds alone, put.h; not by the wall clock. At most CAIRN_SECONDS_SHOWN bytes, no 0 behind them. */
+#define CAIRN_SECONDS_SHOWN 24u
+char *cairn_put_seconds(char *at, const struct cairn_log *log, int64_t time);
 /* The same as it stands in a sentence: "0.0123456 s", "2026-11-21T02:10:59.0123456Z". */
 const char *cairn_show_moment(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
 /* The session clock when these seconds are 0; with the time of the day, those that filters take. */
