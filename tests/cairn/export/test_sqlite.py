@@ -44,7 +44,7 @@ def row_of(line):
     if kind == "switch":
         return "switches", {**at, "old_tid": line["old"]["tid"], "new_tid": thread(line, "new"), **{
             name: line.get(name) for name in ("form", "state", "reason", "state_or_reason", "priority",
-                                              "new_waited_ticks")},
+                                              "new_waited_ticks", "new_priority", "wait_mode", "ideal_cpu")},
             "or_more": int(line.get("or_more", 0)) if "new_waited_ticks" in line else None}
     if kind == "sample":
         return "records", {**at, "timed": line["timed"], "ip": signed(line["ip"]), "function": line.get("function"),

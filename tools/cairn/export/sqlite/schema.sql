@@ -16,11 +16,12 @@ CREATE TABLE threads (tid INTEGER PRIMARY KEY, name TEXT, base_priority INTEGER)
 
 -- ran_ns: how long old_tid ran until then; NULL if something is missing since the CPU's switch before.
 -- state_or_reason: the field itself, where the build's states cannot be told from its wait reasons.
+-- new_priority, wait_mode, ideal_cpu: of 0524H of Windows; the last two of the thread that leaves.
 CREATE TABLE switches (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, cpu INTEGER NOT NULL,
     old_tid INTEGER NOT NULL REFERENCES threads, new_tid INTEGER REFERENCES threads, ran_ns INTEGER,
     form TEXT NOT NULL, state TEXT, reason TEXT, state_or_reason INTEGER, priority INTEGER,
-    new_waited_ticks INTEGER, or_more INTEGER);
+    new_waited_ticks INTEGER, or_more INTEGER, new_priority INTEGER, wait_mode TEXT, ideal_cpu INTEGER);
 -- Who ran from the CPU's last switch to the end.
 CREATE TABLE last_runs (cpu INTEGER PRIMARY KEY, tid INTEGER REFERENCES threads, ran_ns INTEGER NOT NULL);
 

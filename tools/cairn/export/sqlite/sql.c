@@ -32,7 +32,7 @@ static const struct {
     [CAIRN_SQL_LOG] = {"log", 2},
     [CAIRN_SQL_KEYS] = {"keys", 2},
     [CAIRN_SQL_THREADS] = {"threads", 3},
-    [CAIRN_SQL_SWITCHES] = {"switches", 13},
+    [CAIRN_SQL_SWITCHES] = {"switches", 16},
     [CAIRN_SQL_LAST_RUNS] = {"last_runs", 3},
     [CAIRN_SQL_RECORDS] = {"records", 14},
     [CAIRN_SQL_FIELDS] = {"fields", 4},

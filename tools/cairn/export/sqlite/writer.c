@@ -169,6 +169,18 @@ static void begin(struct cairn_output *o)
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
+/* What Windows writes of a switch in 0524H alone. From version 3 on there is more in the byte of the wait mode. */
+static void windows(struct cairn_output *o, struct cairn_sql *q, const struct cairn_switch *sw)
+{
+    const bool told = sw->form == CAIRN_FORM_EVENT && o->log->etl && !o->log->own;
+    struct wmi_contextswap w = {0};
+    if (told)
+        memcpy(&w, sw->event->payload, sizeof(w));
+    cairn_sql_maybe(q, told, w.new_thread_priority);
+    cairn_sql_word(q, !told ? NULL : w.old_thread_wait_mode & 1 ? "user" : "kernel");
+    cairn_sql_maybe(q, told, w.old_thread_ideal_processor);
+}
+
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_switch *sw = &item->sw;
@@ -189,6 +201,7 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
     cairn_sql_maybe(q, sw->detailed, sw->priority);
     cairn_sql_maybe(q, waits, sw->wait);
     cairn_sql_maybe(q, waits, sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS));
+    windows(o, q, sw);
     cairn_sql_write(q);
 }
 
