@@ -36,7 +36,7 @@ $(B)/cairn: $(B)/host/tools/cairn/main.o $(MODEL_ROWS_C:%.c=$(B)/host/%.o) $(B)/
             $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
 OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) \
-             $(addprefix tools/cairn/base/,nearest.c pager.c wrap.c))
+             $(addprefix tools/cairn/base/,nearest.c pager.c printable.c slice.c wrap.c))
 DS_ROWS_C := $(call c_of,ds/pebs23 ds/errata ds/events ds/in_use ds/lbr ds/throttle ds/trial) $(MODEL_ROWS_C)
 ROWS_C    := $(sort $(wildcard kernel/*/options.c)) $(DS_ROWS_C)
 $(B)/rows.objects: OBJECTS = $(ROWS_C)

@@ -36,7 +36,7 @@ ALL_LOGS = [*(GOLDEN / f"{log}.log" for log in [*LOGS, "bts", "grab", "life", "l
 def too_wide(text):
     """Its lines that do not fit a terminal, but for those of one word."""
     return [line for line in re.sub(rb"\x1b\[[0-9;]*m", b"", text).splitlines()  # colours take no room
-            if len(line) > WIDTH and b" " in line.strip()]
+            if len(line.decode(errors="replace")) > WIDTH and b" " in line.strip()]
 
 
 def cairn(*arguments, data=None, timeout=60, env=None):
@@ -109,7 +109,7 @@ def text_of(done, refused=False):
     and nothing lacks whatever is looked for."""
     assert b"Sanitizer" not in done.stderr, done.stderr.decode()
     assert refused or done.returncode != 2, done.stderr.decode()
-    text = done.stdout.decode("ascii")
+    text = done.stdout.decode()
     # what check says of a rule that failed is one line here, however wide
     return re.sub(r"\n {4}(?=\S)", " ", text) if "check" in done.args[1:2] else text
 

@@ -60,12 +60,16 @@ ALL_TYPES = [  # (field, bytes of the payload, name and value as they are shown)
     (field("u8", UINT8), b"\xfe", "u8=254"),
     (field("i16", INT16), struct.pack("<h", -300), "i16=-300"),
     (field("u16", UINT16), struct.pack("<H", 65000), "u16=65000"),
+    (field("c16", UINT16, 2), "\u20ac".encode("utf-16-le"), "c16='\u20ac'"),
+    (field("c8", UINT8, 2), b"B", "c8='B'"),
     (field("port", UINT16, 7), struct.pack(">H", 443), "port=443"),
     (field("i32", INT32), struct.pack("<i", -70000), "i32=-70000"),
     (field("u32", UINT32), struct.pack("<I", 0xFFFFFFFF), "u32=4294967295"),
     (field("status", UINT32, 14), struct.pack("<I", 0xC0000034), "status=0xc0000034"),
     (field("hresult", INT32, 15), struct.pack("<I", 0x80070005), "hresult=0x80070005"),
     (field("address", UINT32, 8), SERVER, "address=10.1.2.3"),
+    (field("ip6", BINARY, 9), counted(bytes.fromhex("fe80" + 26 * "0" + "01")), "ip6=fe80::1"),
+    (field("no ip6", BINARY, 9), counted(b"\1\2"), "no ip6=0x0102"),
     (field("i64", INT64), struct.pack("<q", -5_000_000_000), "i64=-5000000000"),
     (field("u64", UINT64), struct.pack("<Q", 1 << 63), "u64=9223372036854775808"),
     (field("hex", UINT64, 4), struct.pack("<Q", 0xABCDEF0123), "hex=0xabcdef0123"),
@@ -82,7 +86,7 @@ ALL_TYPES = [  # (field, bytes of the payload, name and value as they are shown)
     (field("sid", SID), bytes([1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0x20, 2, 0, 0]), "sid=S-1-5-32-544"),
     (field("hex32", HEX32), struct.pack("<I", 0x1234), "hex32=0x1234"),
     (field("hex64", HEX64), struct.pack("<Q", 0xFFFFF80000001234), "hex64=0xfffff80000001234"),
-    (field("counted", COUNTED), counted("tw\u00f6".encode("utf-16-le")), "counted=tw?"),
+    (field("counted", COUNTED), counted("tw\u00f6".encode("utf-16-le")), "counted=tw\u00f6"),
     (field("counted ansi", COUNTED_ANSI), counted(b"three"), "counted ansi=three"),
     (field("counted binary", COUNTED_BINARY), counted(b"\xff"), "counted binary=0xff"),
     (field("fixed", UINT16 | FIXED, fixed=3), struct.pack("<3H", 7, 8, 9), "fixed=[7, 8, 9]"),
@@ -233,7 +237,7 @@ class Events(Maker):
                            (0x060F, "TCP accept"), (0x080A, "UDP send"), (0x080B, "UDP receive")):
             yield hook, 2, ip + more, name, ip_text
         yield (0x061B, 2, n("<II", 900, 60) + SIX + SIX + ports + more, "TCP receive, IPv6",
-               "PID=900, size=60, daddr=2001:db8:0:0:0:0:0:1, saddr=2001:db8:0:0:0:0:0:1, dport=443, sport=50123")
+               "PID=900, size=60, daddr=2001:db8::1, saddr=2001:db8::1, dport=443, sport=50123")
         yield 0x0811, 2, n("<HH", 2, 5), "UDP failure", "Proto=2, FailureCode=5"
         yield (0x0B0A, 2, n("<IIIII", 3000, 8, 16384, 4096, 65536) + chars("PC", 256) + chars("HOME", 134) + p(0x55),
                "CPU configuration", "MHz=3000, NumberOfProcessors=8, MemSize=16384, PageSize=4096, "

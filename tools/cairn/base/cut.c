@@ -2,10 +2,10 @@
 #include "tools/cairn/base/cut.h"
 
 #include <langinfo.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/cairn/base/pager.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/base/wrap.h"
 
 #define ELLIPSIS "\xE2\x80\xA6"
@@ -21,9 +21,11 @@ static const char *mark(int width)
 const char *cairn_cut(char *out, size_t size, struct cairn_slice text, int width)
 {
     width = width < 1 ? 1 : width;
-    if (text.size <= (uint32_t)width)
-        snprintf(out, size, "%.*s", CAIRN_SLICE(text));
-    else
-        snprintf(out, size, "%.*s%s", width - 1, text.at, mark(width));
+    if (cairn_columns(text) <= (uint32_t)width)
+        return cairn_slice_text(out, size, text);
+    const char *end = mark(width);
+    text.size = cairn_columns_bytes(text, (uint32_t)width - 1);
+    cairn_slice_text(out, size - strlen(end), text);
+    strcat(out, end);
     return out;
 }

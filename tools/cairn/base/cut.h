@@ -6,8 +6,9 @@
 
 #include "tools/cairn/base/slice.h"
 
-/* `text` in at most `width` columns. Where that cuts it, the last column is a mark: an ellipsis on a terminal that
- * shows UTF-8, else a plus. A cut text fills its columns, so printf may pad it although an ellipsis has three bytes. */
+/* `text` in at most `width` columns, and in `size` bytes (16 and more). Where that cuts it, the last column is a mark:
+ * an ellipsis on a terminal that shows UTF-8, else a plus. A cut text fills its columns, so printf may pad it although
+ * an ellipsis has three bytes. */
 const char *cairn_cut(char *out, size_t size, struct cairn_slice text, int width);
 /* The same as an argument of printf. */
 #define CAIRN_CUT(text, width) cairn_cut((char[128]){0}, 128, text, width)

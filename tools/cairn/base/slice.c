@@ -6,7 +6,9 @@
 
 const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s)
 {
-    const size_t n = s.size < size ? s.size : size - 1;
+    size_t n = s.size < size ? s.size : size - 1;
+    while (n && n < s.size && (s.at[n] & 0xC0) == 0x80) /* no part of a character */
+        n--;
     memcpy(out, s.at, n);
     out[n] = '\0';
     return out;

@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "tools/cairn/base/pager.h"
+#include "tools/cairn/base/printable.h"
 
 /* The first part of a word that has no room on a line of its own: up to a comma, plus or bar, else as much as fits. */
 static uint32_t part_of(struct cairn_slice word, uint32_t room)
 {
-    for (uint32_t n = room; n > room / 4; n--)
+    const uint32_t most = cairn_columns_bytes(word, room);
+    for (uint32_t n = most; n > most / 4; n--)
         if (word.at[n - 1] == ',' || word.at[n - 1] == '+' || word.at[n - 1] == '|')
             return n;
-    return room;
+    return most;
 }
 
 static void wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text, bool whole)
@@ -22,19 +24,20 @@ static void wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, str
     while (text.size) {
         const char *blank = memchr(text.at, ' ', text.size);
         uint32_t word = blank ? (uint32_t)(blank - text.at) : text.size;
-        if (at > indent && at + blank_before + (word < room ? word : room) > CAIRN_COLUMNS) {
+        uint32_t columns = cairn_columns((struct cairn_slice){text.at, word});
+        if (at > indent && at + blank_before + (columns < room ? columns : room) > CAIRN_COLUMNS) {
             fprintf(to, "\n%-*s", (int)indent, prefix);
             at = indent;
         } else if (blank_before) {
             fputc(' ', to);
             at++;
         }
-        bool cut = word > room && !whole;
-        if (cut)
-            word = part_of(text, room); /* it begins a line */
+        bool cut = columns > room && !whole;
+        if (cut) /* it begins a line */
+            word = part_of((struct cairn_slice){text.at, word}, room);
         fprintf(to, "%.*s", (int)word, text.at);
         blank_before = blank && !cut;
-        at += word;
+        at += cairn_columns((struct cairn_slice){text.at, word});
         text.at += word + blank_before;
         text.size -= word + blank_before;
     }

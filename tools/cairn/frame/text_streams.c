@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "trace/wire/format.h"
 
 static int compare(struct cairn_slice a, struct cairn_slice b)
@@ -82,9 +83,11 @@ static bool add_symbol(struct cairn_text *t, struct cairn_slice line)
 
 static void read_payload(struct cairn_text *t, uint8_t stream, char *p, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        if (p[i] != '\n' && (p[i] < ' ' || p[i] > '~'))
-            p[i] = '?';
+    for (size_t i = 0, shown; i < size; i += shown) {
+        shown = p[i] == '\n' ? 1 : cairn_printable_at((const uint8_t *)p + i, size - i);
+        if (!shown)
+            p[i] = '?', shown = 1;
+    }
     for (char *end = p + size, *eol; p < end; p = eol + 1) {
         eol = memchr(p, '\n', (size_t)(end - p));
         if (!eol)

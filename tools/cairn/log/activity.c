@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "trace/pmc/pmc_names.h"
 #include "trace/pmc_sources.h"
@@ -61,22 +62,14 @@ const char *cairn_live_name(enum cairn_live_kind kind)
 
 /* ---- what has no fixed size ------------------------------------------------------------------------------------- */
 
-/* The UTF-16 text at `at`, up to its 0: what is no printable ASCII becomes '?'. Moves `at` behind it; false where it
- * does not end. */
+/* The UTF-16 text at `at`, up to its 0. Moves `at` behind it; false where it does not end. */
 static bool utf16(const uint8_t *p, uint32_t size, uint32_t *at, char *out, size_t room)
 {
-    size_t n = 0;
-    for (; *at + 2 <= size; *at += 2) {
-        uint16_t c = cairn_get16(p + *at);
-        if (!c) {
-            *at += 2;
-            out[n] = '\0';
-            return true;
-        }
-        if (n + 1 < room)
-            out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
-    }
-    return false;
+    if (*at > size)
+        return false;
+    const uint32_t taken = cairn_printable(out, (uint32_t)room, p + *at, size - *at, 2);
+    *at += taken;
+    return taken && !cairn_get16(p + *at - 2);
 }
 
 /* "InstructionRetired, TotalCycles"; false where the names are not as many as it says, or there is more. */
@@ -350,10 +343,8 @@ static void show_interval(char *out, const struct cairn_live *l)
 
 static void show_mark(char *out, const struct cairn_live *l)
 {
-    size_t n = (size_t)snprintf(out, CAIRN_LIVE_TEXT, "mark: ");
-    for (uint32_t i = 0; i < l->size && l->payload[i] && n + 1 < CAIRN_LIVE_TEXT; i++)
-        out[n++] = l->payload[i] >= ' ' && l->payload[i] <= '~' ? (char)l->payload[i] : '?';
-    out[n] = '\0';
+    const size_t n = (size_t)snprintf(out, CAIRN_LIVE_TEXT, "mark: ");
+    cairn_printable(out + n, (uint32_t)(CAIRN_LIVE_TEXT - n), l->payload, l->size, 1);
 }
 
 const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *log, const struct cairn_live *l)

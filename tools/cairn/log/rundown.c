@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/rundown.h"
 
-#include <string.h>
-
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/event/etl_layout.h"
-
-uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character)
-{
-    uint32_t at = 0, n = 0;
-    bool cut = false;
-    for (; size - at >= character; at += character) {
-        uint32_t c = character == 2 ? cairn_get16(text + at) : text[at];
-        if (c == 0) {
-            at += character;
-            break;
-        }
-        if (n + 1 < room)
-            out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
-        else
-            cut = true;
-    }
-    out[n] = '\0';
-    if (cut && n >= 3)
-        memcpy(out + n - 3, "...", 3);
-    return at;
-}
 
 static uint64_t pointer_at(const struct cairn_event *e, uint32_t at)
 {
@@ -47,7 +25,7 @@ static void read_process(struct cairn_rundown *r, const struct cairn_event *e)
     else
         at += token + ETL_SID_BYTES(e->payload[at + token + 1]);
     if (at < e->size)
-        cairn_rundown_text(r->name, sizeof(r->name), e->payload + at, e->size - at, 1);
+        cairn_printable(r->name, sizeof(r->name), e->payload + at, e->size - at, 1);
 }
 
 static void read_thread(struct cairn_rundown *r, const struct cairn_event *e)
@@ -59,14 +37,14 @@ static void read_thread(struct cairn_rundown *r, const struct cairn_event *e)
     r->pid = cairn_get32(e->payload + ETL_THREAD_PROCESS);
     r->tid = cairn_get32(e->payload + ETL_THREAD_ID);
     if (e->hook == HOOK_THREAD_SET_NAME) {
-        cairn_rundown_text(r->name, sizeof(r->name), e->payload + 8, e->size - 8, 2);
+        cairn_printable(r->name, sizeof(r->name), e->payload + 8, e->size - 8, 2);
         return;
     }
     r->has_base = e->version >= 3 && e->size >= fixed;
     if (!r->has_base)
         return;
     r->base_priority = (int8_t)e->payload[ETL_THREAD_BASE(e->pointer)];
-    cairn_rundown_text(r->name, sizeof(r->name), e->payload + fixed, e->size - fixed, 2);
+    cairn_printable(r->name, sizeof(r->name), e->payload + fixed, e->size - fixed, 2);
 }
 
 static void read_image(struct cairn_rundown *r, const struct cairn_event *e)
@@ -83,7 +61,7 @@ static void read_image(struct cairn_rundown *r, const struct cairn_event *e)
     for (uint32_t i = 0; size - i >= 2 && cairn_get16(name + i); i += 2)
         if (cairn_get16(name + i) == '\\')
             begin = i + 2;
-    cairn_rundown_text(r->name, sizeof(r->name), name + begin, size - begin, 2);
+    cairn_printable(r->name, sizeof(r->name), name + begin, size - begin, 2);
 }
 
 void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *e)

@@ -22,7 +22,3 @@ struct cairn_rundown {
 
 /* kind CAIRN_RUNDOWN_NONE: the event is about something else, or too short. */
 void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *event);
-
-/* NUL-terminated text of 1 or 2 bytes a character, at most `room` with its own end, printable, one that is longer
- * with "..." at its end; the bytes it took, its end included. */
-uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character);

@@ -84,11 +84,11 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
         snprintf(out, CAIRN_SHOWN, "idle");
         return out;
     }
-    char name[CAIRN_SHOWN];
+    char name[CAIRN_SHOWN - 16];
     const struct cairn_name *n = cairn_find_name(&log->text, tid);
     int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number < 112 ? width - number : 112;
     if (n && room > 0)
-        snprintf(out, CAIRN_SHOWN, "%.112s:%" PRIu32, cairn_cut(name, sizeof(name), n->name, room), tid);
+        snprintf(out, CAIRN_SHOWN, "%s:%" PRIu32, cairn_cut(name, sizeof(name), n->name, room), tid);
     else
         snprintf(out, CAIRN_SHOWN, "thread:%" PRIu32, tid);
     return out;
@@ -96,9 +96,9 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
 
 const char *cairn_show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width)
 {
-    char cut[CAIRN_SHOWN];
+    char cut[CAIRN_SHOWN - 24];
     const int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
-    snprintf(out, CAIRN_SHOWN, "%.98s+0x%" PRIx64, cairn_cut(cut, sizeof(cut), name, room > 96 ? 96 : room), offset);
+    snprintf(out, CAIRN_SHOWN, "%s+0x%" PRIx64, cairn_cut(cut, sizeof(cut), name, room > 96 ? 96 : room), offset);
     return out;
 }
 

@@ -4,25 +4,31 @@
 
 #include <string.h>
 
+#include "tools/cairn/base/printable.h"
+
 #define LINE CAIRN_SVG_FITS(CAIRN_SVG_WIDTH - 2 * CAIRN_SVG_MARGIN) /* characters in a line of the whole width */
 
 void cairn_svg_text(FILE *to, const char *text)
 {
-    for (; *text; text++)
+    for (unsigned size = 1; *text; text += size ? size : 1) {
+        size = cairn_printable_at((const uint8_t *)text, strlen(text));
         if (*text == '<')
             fputs("&lt;", to);
         else if (*text == '>')
             fputs("&gt;", to);
         else if (*text == '&')
             fputs("&amp;", to);
+        else if (size)
+            fwrite(text, 1, size, to);
         else
-            putc(*text >= ' ' && *text < 0x7F ? *text : '?', to);
+            putc('?', to);
+    }
 }
 
 void cairn_svg_label(FILE *to, double x, double y, double width, const char *text)
 {
     const size_t fits = width > 6.0 ? (size_t)CAIRN_SVG_FITS(width - 6.0) : 0;
-    if (fits < 3 && fits < strlen(text))
+    if (fits < 3 && fits < cairn_columns(cairn_slice_of(text)))
         return;
     fprintf(to, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y);
     cairn_svg_cut(to, text, fits);
@@ -31,11 +37,13 @@ void cairn_svg_label(FILE *to, double x, double y, double width, const char *tex
 
 void cairn_svg_cut(FILE *to, const char *text, size_t characters)
 {
-    char cut[CAIRN_SHOWN];
-    const size_t size = strlen(text), fits = characters < sizeof(cut) - 1 ? characters : sizeof(cut) - 1;
-    snprintf(cut, sizeof(cut), "%.*s", (int)(size <= fits ? size : fits - 1), text);
-    cairn_svg_text(to, cut);
-    if (size > fits)
+    char cut[4 * CAIRN_SHOWN];
+    struct cairn_slice kept = cairn_slice_of(text);
+    const uint32_t fits = characters < CAIRN_SHOWN - 1 ? (uint32_t)characters : CAIRN_SHOWN - 1;
+    const bool whole = cairn_columns(kept) <= fits;
+    kept.size = cairn_columns_bytes(kept, whole ? fits : fits - 1);
+    cairn_svg_text(to, cairn_slice_text(cut, sizeof(cut), kept));
+    if (!whole)
         fputs("&#8230;", to);
 }
 

@@ -15,6 +15,7 @@ struct words {
     char *out;
     size_t used;
     bool any; /* a field was told */
+    bool cut; /* nothing more has room */
 };
 
 static void add(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -23,6 +24,8 @@ static void add(struct words *w, const char *format, ...)
     static const char more[] = "...";
     const size_t room = CAIRN_EVENT_TEXT - w->used;
     va_list args;
+    if (w->cut)
+        return;
     va_start(args, format);
     const int n = vsnprintf(w->out + w->used, room, format, args);
     va_end(args);
@@ -30,8 +33,11 @@ static void add(struct words *w, const char *format, ...)
         w->used += (size_t)n;
         return;
     }
-    w->used = CAIRN_EVENT_TEXT - 1;
-    memcpy(w->out + w->used - (sizeof(more) - 1), more, sizeof(more));
+    w->used = CAIRN_EVENT_TEXT - sizeof(more);
+    while (w->used && (w->out[w->used] & 0xC0) == 0x80) /* no part of a character */
+        w->used--;
+    memcpy(w->out + w->used, more, sizeof(more));
+    w->cut = true;
 }
 
 static void add_field(void *to, const char *name, const char *value)

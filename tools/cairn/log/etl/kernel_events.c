@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/stack.h"
 
@@ -360,7 +361,7 @@ static bool tell_field(struct reading *r, const char *name, const char *kind)
         const uint32_t bytes = 2 * (uint32_t)strtoul(kind + 1, NULL, 10);
         if (!(p = cairn_bytes_take(&r->payload, bytes)))
             return false;
-        cairn_value_text(text, p, bytes, 2);
+        cairn_printable(text, sizeof(text), p, bytes, 2);
         break;
     }
     case '@':

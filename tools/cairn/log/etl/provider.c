@@ -2,6 +2,7 @@
 #include "tools/cairn/log/etl/provider.h"
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/etl/class_events.h"
 #include "tools/cairn/log/rundown.h"
@@ -9,14 +10,9 @@
 /* Provider traits: their size, the name, and what nobody here reads. */
 static void read_traits(struct cairn_provider *o, struct cairn_bytes data)
 {
-    char name[CAIRN_VALUE_TEXT_MOST];
     if (!cairn_bytes_take(&data, 2))
         return;
-    cairn_value_text(name, data.at, data.size, 1);
-    const size_t length = strlen(name), most = sizeof(o->name) - 1;
-    memcpy(o->name, name, length < most ? length : most);
-    if (length > most)
-        memcpy(o->name + most - 3, "...", 3);
+    cairn_printable(o->name, sizeof(o->name), data.at, data.size, 1);
 }
 
 static void read_item(struct cairn_provider *o, uint16_t type, struct cairn_bytes data)

@@ -8,6 +8,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/log/date.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/rundown.h"
@@ -265,8 +266,8 @@ static void tell_header(struct facts *f)
     const struct cairn_etl *etl = f->etl;
     const struct etl_logfile_header *h = &etl->header;
     char logger[TEXT], file[TEXT];
-    uint32_t taken = cairn_rundown_text(logger, sizeof(logger), etl->names, etl->names_bytes, 2);
-    cairn_rundown_text(file, sizeof(file), etl->names + taken, etl->names_bytes - taken, 2);
+    uint32_t taken = cairn_printable(logger, sizeof(logger), etl->names, etl->names_bytes, 2);
+    cairn_printable(file, sizeof(file), etl->names + taken, etl->names_bytes - taken, 2);
     begin(f, CAIRN_STREAM_HEADER);
     line(f, "etl.logger=%s", logger);
     line(f, "etl.file=%s", file);

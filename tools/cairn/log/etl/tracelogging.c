@@ -104,9 +104,14 @@ static bool type_of(const struct field *f, struct cairn_value_type *type)
     if (in >= sizeof(types) / sizeof(types[0]) || (in && types[in].kind == CAIRN_VALUE_NOTHING))
         return false;
     *type = types[in];
+    if (in == ETL_TL_BINARY && f->out == ETL_TL_OUT_IPV6)
+        type->kind = CAIRN_VALUE_BINARY_IPV6;
     if (type->kind != CAIRN_VALUE_UNSIGNED && type->kind != CAIRN_VALUE_SIGNED)
         return true;
     switch (f->out) {
+    case ETL_TL_OUT_STRING:
+        type->kind = type->bytes <= 2 ? CAIRN_VALUE_CHARACTER : type->kind;
+        break;
     case ETL_TL_OUT_BOOLEAN:
         type->kind = CAIRN_VALUE_BOOL;
         break;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/etl/values.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/printable.h"
 #include "tools/cairn/event/etl_layout.h"
 
-#define MOST CAIRN_VALUE_TEXT_MOST
+#define MOST       CAIRN_VALUE_TEXT_MOST
+#define IPV6_BYTES 16u
 
 const uint8_t *cairn_bytes_take(struct cairn_bytes *b, uint32_t size)
 {
@@ -19,23 +22,6 @@ const uint8_t *cairn_bytes_take(struct cairn_bytes *b, uint32_t size)
     b->at += size;
     b->size -= size;
     return p;
-}
-
-void cairn_value_text(char out[MOST], const uint8_t *text, uint32_t size, unsigned character)
-{
-    static const char more[] = "...";
-    uint32_t n = 0;
-    for (uint32_t at = 0; size - at >= character; at += character) {
-        const uint32_t c = character == 2 ? cairn_get16(text + at) : text[at];
-        if (!c)
-            break;
-        if (n + 1 == MOST) {
-            memcpy(out + n - (sizeof(more) - 1), more, sizeof(more));
-            return;
-        }
-        out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
-    }
-    out[n] = '\0';
 }
 
 const char *cairn_guid_text(char out[CAIRN_GUID_TEXT], const uint8_t *guid)
@@ -61,6 +47,17 @@ static void show_signed(char *out, uint64_t value, unsigned bytes)
 {
     const unsigned shift = 64 - 8 * bytes;
     snprintf(out, MOST, "%" PRId64, (int64_t)(value << shift) >> shift);
+}
+
+/* One that is not shown is its number; so is a byte beyond ASCII, whose code page nobody knows. */
+static void show_character(char *out, uint32_t c, unsigned bytes)
+{
+    char text[4];
+    const unsigned n = cairn_printable_put(text, c);
+    if ((bytes == 1 && n > 1) || memcmp(text, CAIRN_NOT_SHOWN, n) == 0)
+        snprintf(out, MOST, "0x%" PRIx32, c);
+    else
+        snprintf(out, MOST, "'%.*s'", (int)n, text);
 }
 
 static void show_float(char *out, const uint8_t *p, unsigned bytes)
@@ -106,26 +103,38 @@ static bool take_text(char *out, struct cairn_bytes *b, unsigned character)
         ends = !b->at[size] && (character == 1 || !b->at[size + 1]);
         size += character;
     }
-    cairn_value_text(out, cairn_bytes_take(b, size), size, character);
+    cairn_printable(out, MOST, cairn_bytes_take(b, size), size, character);
     return ends || !b->size;
+}
+
+static void show_binary(char *out, const uint8_t *p, uint32_t size)
+{
+    size_t n = (size_t)snprintf(out, MOST, "0x");
+    for (uint32_t i = 0; i < size && n + 6 < MOST; i++)
+        n += (size_t)snprintf(out + n, MOST - n, "%02x%s", p[i], i + 1 < size && n + 8 >= MOST ? "..." : "");
+}
+
+bool cairn_value_sized(char out[MOST], struct cairn_bytes *b, struct cairn_value_type type, uint32_t size)
+{
+    const uint8_t *p = cairn_bytes_take(b, size);
+    if (!p)
+        return false;
+    if (type.kind == CAIRN_VALUE_TEXT || type.kind == CAIRN_VALUE_COUNTED)
+        cairn_printable(out, MOST, p, size, type.bytes);
+    else if (type.kind == CAIRN_VALUE_BINARY_IPV6 && size == IPV6_BYTES)
+        inet_ntop(AF_INET6, p, out, MOST);
+    else
+        show_binary(out, p, size);
+    return true;
 }
 
 static bool take_counted(char *out, struct cairn_bytes *b, struct cairn_value_type type)
 {
     struct cairn_bytes rest = *b;
     const uint8_t *word = cairn_bytes_take(&rest, 2);
-    const uint32_t size = word ? cairn_get16(word) : 0;
-    const uint8_t *p = word ? cairn_bytes_take(&rest, size) : NULL;
-    if (!p)
+    if (!word || !cairn_value_sized(out, &rest, type, cairn_get16(word)))
         return false;
     *b = rest;
-    if (type.kind == CAIRN_VALUE_COUNTED) {
-        cairn_value_text(out, p, size, type.bytes);
-        return true;
-    }
-    size_t n = (size_t)snprintf(out, MOST, "0x");
-    for (uint32_t i = 0; i < size && n + 6 < MOST; i++)
-        n += (size_t)snprintf(out + n, MOST - n, "%02x%s", p[i], i + 1 < size && n + 8 >= MOST ? "..." : "");
     return true;
 }
 
@@ -146,22 +155,13 @@ static bool take_sid(char *out, struct cairn_bytes *b)
     return true;
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------------------- */
-
-static void show_ipv6(char *out, const uint8_t *p)
-{
-    size_t n = 0;
-    for (unsigned i = 0; i < 16; i += 2)
-        n += (size_t)snprintf(out + n, MOST - n, "%s%x", i ? ":" : "", p[i] << 8 | p[i + 1]);
-}
-
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static uint32_t fixed_bytes(struct cairn_value_type type)
 {
     static const uint8_t bytes[] = {
         [CAIRN_VALUE_GUID] = 16, [CAIRN_VALUE_FILETIME] = 8, [CAIRN_VALUE_SYSTEMTIME] = 16,
-        [CAIRN_VALUE_PORT] = 2,  [CAIRN_VALUE_IPV4] = 4,     [CAIRN_VALUE_IPV6] = 16,
+        [CAIRN_VALUE_PORT] = 2,  [CAIRN_VALUE_IPV4] = 4,     [CAIRN_VALUE_IPV6] = IPV6_BYTES,
     };
     return type.kind < sizeof(bytes) && bytes[type.kind] ? bytes[type.kind] : type.bytes;
 }
@@ -177,6 +177,7 @@ bool cairn_value_take(char out[MOST], struct cairn_bytes *b, struct cairn_value_
         return take_text(out, b, type.bytes);
     case CAIRN_VALUE_COUNTED:
     case CAIRN_VALUE_BINARY:
+    case CAIRN_VALUE_BINARY_IPV6:
         return take_counted(out, b, type);
     case CAIRN_VALUE_SID:
         return take_sid(out, b);
@@ -192,6 +193,9 @@ bool cairn_value_take(char out[MOST], struct cairn_bytes *b, struct cairn_value_
         break;
     case CAIRN_VALUE_HEX:
         snprintf(out, MOST, "0x%" PRIx64, number(p, type.bytes));
+        break;
+    case CAIRN_VALUE_CHARACTER:
+        show_character(out, (uint32_t)number(p, type.bytes), type.bytes);
         break;
     case CAIRN_VALUE_BOOL:
         snprintf(out, MOST, "%s", number(p, type.bytes) ? "true" : "false");
@@ -215,7 +219,7 @@ bool cairn_value_take(char out[MOST], struct cairn_bytes *b, struct cairn_value_
         snprintf(out, MOST, "%u.%u.%u.%u", p[0], p[1], p[2], p[3]);
         break;
     case CAIRN_VALUE_IPV6:
-        show_ipv6(out, p);
+        inet_ntop(AF_INET6, p, out, MOST);
         break;
     default:
         snprintf(out, MOST, "%" PRIu64, number(p, type.bytes));

@@ -12,14 +12,16 @@ struct cairn_bytes { /* what is left of it */
 
 enum cairn_value {
     CAIRN_VALUE_NOTHING,
-    CAIRN_VALUE_UNSIGNED, /* of 1, 2, 4 or 8 bytes; as the next three */
+    CAIRN_VALUE_UNSIGNED, /* of 1, 2, 4 or 8 bytes; as the next four */
     CAIRN_VALUE_SIGNED,
     CAIRN_VALUE_HEX,
     CAIRN_VALUE_BOOL,
-    CAIRN_VALUE_FLOAT,   /* of 4 or 8 bytes */
-    CAIRN_VALUE_TEXT,    /* of characters of 1 or 2 bytes, up to their 0 or the payload's end; as the next */
-    CAIRN_VALUE_COUNTED, /* behind a word that has its bytes */
-    CAIRN_VALUE_BINARY,  /* the same, no text: bytes in hexadecimal */
+    CAIRN_VALUE_CHARACTER,
+    CAIRN_VALUE_FLOAT,       /* of 4 or 8 bytes */
+    CAIRN_VALUE_TEXT,        /* of characters of 1 or 2 bytes, up to their 0 or the payload's end; as the next */
+    CAIRN_VALUE_COUNTED,     /* behind a word that has its bytes */
+    CAIRN_VALUE_BINARY,      /* the same, no text: bytes in hexadecimal */
+    CAIRN_VALUE_BINARY_IPV6, /* the same; 16 of them are an address */
     CAIRN_VALUE_GUID,
     CAIRN_VALUE_FILETIME,
     CAIRN_VALUE_SYSTEMTIME,
@@ -34,15 +36,16 @@ struct cairn_value_type {
     uint8_t bytes; /* of a number or a character, where a kind has several */
 };
 
-/* Text longer than this ends in "...". What is no printable ASCII character is a '?'. */
+/* Text is UTF-8. If it is longer than this, it ends in "...". */
 #define CAIRN_VALUE_TEXT_MOST 1024u
 
 /* Takes `size` bytes off. NULL: there are fewer, and nothing is taken. */
 const uint8_t *cairn_bytes_take(struct cairn_bytes *bytes, uint32_t size);
 /* Takes one value off as text. False: there are too few bytes for it. */
 bool cairn_value_take(char out[CAIRN_VALUE_TEXT_MOST], struct cairn_bytes *bytes, struct cairn_value_type type);
-/* `size` bytes of text of 1 or 2 bytes a character, at most to its 0. */
-void cairn_value_text(char out[CAIRN_VALUE_TEXT_MOST], const uint8_t *text, uint32_t size, unsigned character);
+/* The same of `size` bytes, of a kind of text or bytes; no word is before them. */
+bool cairn_value_sized(char out[CAIRN_VALUE_TEXT_MOST], struct cairn_bytes *bytes, struct cairn_value_type type,
+                       uint32_t size);
 /* As the registry writes it: 16 bytes. */
 #define CAIRN_GUID_TEXT 40u
 const char *cairn_guid_text(char out[CAIRN_GUID_TEXT], const uint8_t *guid);
