@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/base/slice.h"
 #include "tools/cairn/base/wrap.h"
-#include "tools/cairn/log/show.h"
 #include "tools/grab/advice.h"
 #include "tools/grab/base/error.h"
 

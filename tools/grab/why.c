@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "ds/layout.h"
+#include "tools/cairn/base/slice.h"
 #include "tools/cairn/base/wrap.h"
-#include "tools/cairn/log/show.h"
 #include "tools/grab/advice.h"
 #include "tools/grab/base/names.h"
 #include "tools/pebs/pebs.h"

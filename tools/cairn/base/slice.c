@@ -109,3 +109,8 @@ unsigned cairn_utf8(const uint8_t *p, size_t left)
     }
     return 0;
 }
+
+const char *cairn_plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}

@@ -148,11 +148,6 @@ uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t tim
                              : CAIRN_NO_TID;
 }
 
-const char *cairn_plural(uint64_t n, const char *one, const char *many)
-{
-    return n == 1 ? one : many;
-}
-
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
 {
     const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);

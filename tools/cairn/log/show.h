@@ -41,8 +41,6 @@ uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t tim
 const char *cairn_show_file(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, uint64_t address);
 /* The same of a lock: its variable's name alone where it begins there. */
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
-/* `one` or `many` of `n` things. */
-const char *cairn_plural(uint64_t n, const char *one, const char *many);
 /* 0 of nothing. */
 static inline double cairn_percent(uint64_t part, uint64_t whole)
 {
