@@ -42,7 +42,7 @@ $(OUT)/host/code.o: $(CODE) $(OUT)/code.objects $(B)/flags labs/fence.py $(LAB)/
 	$(call compile_student,host,$(HCFLAGS) $(SAN))
 $(OUT)/check: $(patsubst %.c,$(B)/host/%.o,$(wildcard $(LAB)/host*.c labs/host/*.c)) $(OUT)/host/code.o \
               $(B)/host/libcairn.a $(B)/host/libshared.a
-	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^)
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lexpat
 lab-program: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(B)/cairn \
              $(B)/cairn-options $(if $(filter soft,$(DS)),,$(B)/qemu-ds.so)
 lab: lab-program

@@ -68,6 +68,7 @@ header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils       
 header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
 header protobuf-c/protobuf-c.h libprotobuf-c-dev protobuf-c-devel protobuf-c libprotobuf-c-devel protobuf-c
 header sqlite3.h           libsqlite3-dev  sqlite-devel          sqlite          sqlite3-devel    sqlite
+header expat.h             libexpat1-dev   expat-devel           expat           libexpat-devel   expat
 on_path protoc-c           protobuf-c-compiler protobuf-c-compiler protobuf-c      protobuf-c       protobuf-c
 on_path python3            python3         python3               python          python3          python
 on_path dpkg-shlibdeps     dpkg-dev        dpkg-dev              dpkg            dpkg             dpkg

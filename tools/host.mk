@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The host tools: plain (build/host), and with sanitizers (build/san) for the tests.
-CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lsqlite3 -lm
+CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lsqlite3 -lexpat -lm
 
 # The messages of a Perfetto trace, made into C.
 PF_PROTO := tools/cairn/export/perfetto/perfetto.proto

@@ -8,6 +8,8 @@ import struct
 import uuid
 from pathlib import Path
 
+from make_lz77 import lz77
+
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 EPOCH = 132_000_000_000_000_000  # some FILETIME of 2019
 PROVIDER = uuid.UUID("0cd1c309-0878-4515-83db-749843b3f5c9")
@@ -17,58 +19,9 @@ THREADS = {8: 4, 12: 4, 904: 900, 908: 900, 912: 900, 1404: 1400}  # TID: PID
 NAMES = {908: "worker", 912: "renamed"}  # build 19041 and later
 
 
-def lz77(data):
-    """Plain LZ77 of MS-XCA 2.3: greedy, the nearest of some earlier places that match."""
-    out, at, nibble, flag_at, flags, count, places = bytearray(), 0, None, None, 0, 0, {}
-
-    def flag(bit):
-        nonlocal flag_at, flags, count
-        if count % 32 == 0:
-            if flag_at is not None:
-                struct.pack_into("<I", out, flag_at, flags)
-            flag_at, flags = len(out), 0
-            out.extend(b"\0\0\0\0")
-        flags |= bit << 31 - count % 32
-        count += 1
-
-    while at < len(data):
-        place = places.get(data[at:at + 3], -1)
-        length = 0
-        if 0 <= place and at - place <= 8192:
-            while at + length < len(data) and data[place + length] == data[at + length]:
-                length += 1
-        if length < 3:
-            flag(0)
-            out.append(data[at])
-            length = 1
-        else:
-            flag(1)
-            n = length - 3
-            out.extend(struct.pack("<H", (at - place - 1) << 3 | min(n, 7)))
-            if n >= 7:
-                n -= 7
-                if nibble is None:
-                    nibble = len(out)
-                    out.append(min(n, 15))
-                else:
-                    out[nibble] |= min(n, 15) << 4
-                    nibble = None
-                if n >= 15:
-                    n -= 15
-                    if n < 255:
-                        out.append(n)
-                    else:
-                        out.extend(b"\xff" + struct.pack("<H", n + 22))
-        for i in range(at, at + length):
-            places[bytes(data[i:i + 3])] = i
-        at += length
-    flag(1)  # the end
-    flags |= (1 << 32 - count % 32) - 1 if count % 32 else 0
-    struct.pack_into("<I", out, flag_at, flags)
-    return bytes(out)
-
-
 class Maker:
+    buffer_bytes = 2048
+
     def __init__(self, build, bits, *, compressed=False, clock=1):
         self.build, self.bits, self.compressed, self.clock = build, bits, compressed, clock
         self.wide = bits == 64
@@ -169,8 +122,9 @@ class Maker:
 
     def header(self):
         layout = (6, 1) if self.build == 7600 else (10, 0)
-        start = struct.pack("<I4BIIqIIIIIIII", 2048, *layout, *((2, 0) if self.compressed else (1, 5)), self.build, 2,
-                            EPOCH + 10_000_000, 156_250, 0, 0x0400_0001 if self.compressed else 1, len(self.buffers),
+        start = struct.pack("<I4BIIqIIIIIIII", self.buffer_bytes, *layout,
+                            *((2, 0) if self.compressed else (1, 5)), self.build, 2, EPOCH + 10_000_000,
+                            156_250, 0, 0x0400_0001 if self.compressed else 1, len(self.buffers),
                             1, self.bits // 8, 0, 2394)
         zone = struct.pack("<i", -60) + bytes(168)
         slots = self.pointer(5) + self.pointer(6) + zone + bytes(4)
@@ -266,11 +220,11 @@ class Maker:
             pad = -len(event) % 8
             body += event + self.random.choice([bytes(7), b"\xff" * 7, b"\x55\xaa\x01\xc0\x99\x11\x22"])[:pad]
         used, sequence = 0x48 + len(body), len(self.buffers)
-        assert used <= 2048, used
+        assert used <= self.buffer_bytes, used
         old = self.build == 7600
         flag = (0 if old else 0x20) | (1 if last or kind == 4 else 0) | (0x40 if self.compressed and kind != 4 else 0)
         data = lz77(body) if flag & 0x40 else body
-        size = 0x48 + len(data) if flag & 0x40 else 2048
+        size = 0x48 + len(data) if flag & 0x40 else self.buffer_bytes
         saved = 0 if old and kind == 4 else used
         current = used if kind == 4 else used + size
         head = struct.pack("<IIIiqqQHHIIHHQQ", size, saved, current, 0, times, sequence, 0x1122334455667788,
@@ -278,12 +232,12 @@ class Maker:
         self.buffers.append((head + data).ljust(size, b"\xff"))
 
     def split(self, cpu, events, last=False):
-        chunk, room = [], 2048 - 0x48
+        chunk, room = [], self.buffer_bytes - 0x48
         for event in events:
             space = len(event) + 7 & ~7
             if space > room:
                 self.buffer(cpu, chunk)
-                chunk, room = [], 2048 - 0x48
+                chunk, room = [], self.buffer_bytes - 0x48
             chunk.append(event)
             room -= space
         self.buffer(cpu, chunk, last=last)

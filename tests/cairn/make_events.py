@@ -149,11 +149,13 @@ class Events(Maker):
         pad = -len(data) % 8
         return struct.pack("<HHHH", 8 + len(data) + pad, kind, int(more), len(data)) + data + b"\x5a" * pad
 
-    def event(self, provider, identity, payload, items=(), flags=0):
-        """An EVENT_HEADER. `items`: (type, data)."""
+    def event(self, provider, identity, payload, items=(), flags=0, *, version=3, opcode=1, task=0, activity=None,
+              ids=(908, 900)):
+        """An EVENT_HEADER. `items`: (type, data); `ids`: TID and PID."""
         behind = b"".join(self.item(kind, data, n + 1 < len(items)) for n, (kind, data) in enumerate(items))
-        head = struct.pack("<HHIIq", flags | bool(items) | (0x40 if self.wide else 0x20), 0, 908, 900, self.time)
-        head += provider.bytes_le + struct.pack("<HBBBBHQ", identity, 3, 11, 4, 1, 0, 1) + bytes(24)
+        head = struct.pack("<HHIIq", flags | bool(items) | (0x40 if self.wide else 0x20), 0, *ids, self.time)
+        head += provider.bytes_le + struct.pack("<HBBBBHQ", identity, version, 11, 4, opcode, task, 1) + bytes(8)
+        head += activity.bytes_le if activity else bytes(16)
         body = head + behind + payload
         return struct.pack("<I", self.marker(0x12, 0x13, 4 + len(body))) + body
 
@@ -167,7 +169,7 @@ class Events(Maker):
 
     def providers(self):
         """(event, text)"""
-        who = "PID 900, TID 908"
+        who, numbers = "PID 900, TID 908", "level 4, opcode 1, keyword 0x1"
         everything = schema("Everything", *(one for one, _, _ in ALL_TYPES))
         values = b"".join(data for _, data, _ in ALL_TYPES)
         shown = ", ".join(text for _, _, text in ALL_TYPES if text)
@@ -183,11 +185,11 @@ class Events(Maker):
                f"Short of Made.Up.Provider, {who}: first=1; its bytes are not as its schema says")
         yield (self.event(TRACELOGGING, 0, b"\1\2\3\4\5\6", [name, (11, two)]),
                f"Short of Made.Up.Provider, {who}: first=1, second=84148994; its bytes are not as its schema says")
-        yield self.event(MANIFEST, 1234, b"its payload"), f"event 1234 of {{{MANIFEST}}}, {who}"
+        yield self.event(MANIFEST, 1234, b"its payload"), f"event 1234 of {{{MANIFEST}}}, {who}, {numbers}, 11 bytes"
         yield (self.event(MANIFEST, 9, wide("words alone"), flags=4),
                f"event 9 of {{{MANIFEST}}}, {who}: string=words alone")
         yield (self.event(MANIFEST, 5, b"", [self.stack(0x8000_1230, 0x40_0010)]),
-               f"event 5 of {{{MANIFEST}}}, {who}: stack=ntoskrnl.exe+0x1230 < explorer.exe+0x10")
+               f"event 5 of {{{MANIFEST}}}, {who}, {numbers}, 0 bytes: stack=ntoskrnl.exe+0x1230 < explorer.exe+0x10")
         damaged = bytearray(self.event(MANIFEST, 6, b"", [name]))
         struct.pack_into("<H", damaged, 0x50, 0x7FF8)
         yield bytes(damaged), f"event 6 of {{{MANIFEST}}}, {who}: its bytes are not as its header says"

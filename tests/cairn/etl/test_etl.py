@@ -151,7 +151,8 @@ def other_lines(maker):
            f"HoldThreshold {0 if old else 1_000_000}")
     yield "0008H rundown complete"
     yield from (f"type 5 of {source}, PID 4, TID 12", "type 5 of a class without a name, PID 4, TID 12",
-                f"event 7 of {source}, PID 4, TID 12", f"message 77 of {source}, sequence 5, PID 900, TID 908",
+                f"event 7 of {source}, PID 4, TID 12, level 4, opcode 1, keyword 0x1, 8 bytes",
+                f"message 77 of {source}, sequence 5, PID 900, TID 908",
                 "ERROR (header 0DH), 24 bytes", "0A20H unknown event", "7F99H unknown event", "0524H context switch")
     yield f"timer at 0x0000000000001000: System:8{'' if old else ', priority 0'} : counters at 1, 2, 3"
     took = f"{37e6 / maker.frequency:.1f} us" if maker.frequency < 1e8 else "0.0 us"

@@ -8,16 +8,17 @@ import struct
 import pytest
 
 from cairn_tool import cairn, text_of
-from make_etl import NAMES, PROCESSES
+from make_etl import NAMES, PROCESSES, Maker
 from make_events import ANSI, MANIFEST, TRACELOGGING, UINT8, UINT16, UTF16, Events, field, schema, wide
 
 NOT_SHOWN = "\ufffd"
 MANY = "Gr\u00f6\u00dfe \u20ac \u65e5\u672c\u8a9e \U0001f642"
 
 
-def alone(event, **names):
+def alone(event):
     """A file with one event of its own."""
     maker = Events(19041, 64)
+    maker.buffer_bytes = 16384
     maker.events = lambda: [event(maker)]
     return maker.make()
 
@@ -33,7 +34,10 @@ def logged(kind, payload, out=None):
 
 
 @pytest.mark.parametrize("text, shown", [
-    (MANY, MANY), ("a\tb\r\nc\x1b[31m\x7f\x85", "a?b??c?[31m??"), ("\u202eevil\u2066\u200f", "?evil??"), ("\u2028", "?"),
+    (MANY, MANY),
+    ("a\tb\r\nc\x1b[31m\x7f\x85", "a?b??c?[31m??"),
+    ("\u202eevil\u2066\u200f", "?evil??"),
+    ("\u2028", "?"),
 ])
 def test_text_of_either_width(text, shown):
     shown = shown.replace("?", NOT_SHOWN) if text != MANY else shown
@@ -55,13 +59,12 @@ def test_long_text_is_cut_between_characters():
         for before in range(4):
             found = value(logged(UTF16, wide("x" * before + text * 600)))
             assert found == "x" * before + text * ((1020 - before) // size) + "..."
-    maker = Events(19041, 64)
-    fields = b"".join(field("\u20ac" * 100, UTF16) for _ in range(40))
-    maker.events = lambda: [maker.event(TRACELOGGING, 0, wide("") * 40, [(11, schema("Long", fields)[:1500])])]
-    text_of(cairn("dump", "-", data=maker.make()))
-    maker.events = lambda: [maker.event(TRACELOGGING, 0, wide("\u20ac" * 300) * 3, [(11, schema(
-        "Long", field("a", UTF16), field("b", UTF16), field("c" * 100, UTF16)))])]
-    assert "\u20ac" in text_of(cairn("dump", "-", data=maker.make()))
+    for before in range(4):
+        fields = schema("L" + "x" * before, *(field("n", UTF16) for _ in range(12)))
+        payload = wide("\u20ac" * 300) * 12
+        data = alone(lambda maker, of=fields, bytes_=payload: maker.event(TRACELOGGING, 0, bytes_, [(11, of)]))
+        text = json.loads(cairn("export", "--to", "json", "-", data=data).stdout.splitlines()[-2])["text"]
+        assert text.endswith("\u20ac...") and 8188 <= len(text.encode()) <= 8191
 
 
 @pytest.mark.parametrize("kind, data, shown", [
@@ -77,10 +80,8 @@ def test_names_of_threads_and_providers(monkeypatch, tmp_path):
     monkeypatch.setitem(NAMES, 908, MANY)
     monkeypatch.setitem(NAMES, 904, "\u65e5\u672c\u8a9e" * 30)
     monkeypatch.setitem(PROCESSES, 1400, "\u00fc.exe")
-    maker = Events(19041, 64)
-    maker.process = lambda pid, name, of=maker.process: of(pid, name)
     path = tmp_path / "x.etl"
-    path.write_bytes(maker.make())
+    path.write_bytes(Maker(19041, 64).make())
     for command in ("dump", "stat", "info", "check", "locks"):
         text_of(cairn(command, path))
     assert "\u65e5\u672c\u8a9e" in text_of(cairn("stat", path)) and "\u00fc.exe:1404" in text_of(cairn("stat", path))

@@ -185,7 +185,7 @@ def test_any_number_and_any_text(tmp_path):
     patch(parts, drain, 16 + 0x10, (2**63 + 5).to_bytes(8, "little"))  # its `lost`
     db, _ = check(tmp_path, "-", data=frames.write(parts))
     assert 5 - 2**63 in [row[0] for row in db.execute("SELECT lost FROM drains")]
-    assert db.execute("SELECT name FROM threads WHERE tid = 20").fetchone()[0] == "s'\\???r"  # as everywhere
+    assert db.execute("SELECT name FROM threads WHERE tid = 20").fetchone()[0] == "s'\\\u00e4?r"  # as everywhere
 
 
 @pytest.mark.parametrize("seed", range(8))

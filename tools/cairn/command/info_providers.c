@@ -63,8 +63,8 @@ static void print_row(const struct row *r)
     if (r->has_guid)
         cairn_guid_text(guid, r->guid);
     const int size = snprintf(text, sizeof(text), "%s%s%s", guid, r->name[0] ? " " : "", r->name);
-    const int used = printf("  %10" PRIu64 " %12" PRIu64 "   ", r->events, r->bytes) - 1;
-    cairn_print_wrapped((unsigned)used, "", (unsigned)used + 1, (struct cairn_slice){text, (uint32_t)size});
+    const int used = printf("  %10" PRIu64 " %12" PRIu64 "   ", r->events, r->bytes);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});
 }
 
 void cairn_info_providers(const struct cairn_log *log)
@@ -75,7 +75,7 @@ void cairn_info_providers(const struct cairn_log *log)
     struct cairn_provider p;
     for (uint32_t c = 0; c < log->cpus; c++)
         for (cairn_walk_init(&walk, log, c); cairn_walk_next(&walk, &e);) {
-            if (!cairn_provider_read(&p, &e))
+            if (!cairn_provider_read(&p, log, &e))
                 continue;
             struct row *r = row_of(&rows, p.guid);
             r->events++;

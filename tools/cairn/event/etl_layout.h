@@ -76,11 +76,13 @@ _Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_
 #define ETL_CLASSIC_PROVIDER 0x18u /* GUID; not of an instance */
 #define ETL_FULL_BYTES       0x30u
 #define ETL_FULL_TYPE        0x04u /* Class.Type, byte */
+#define ETL_FULL_LEVEL       0x05u /* Class.Level, byte */
 #define ETL_FULL_VERSION     0x06u /* Class.Version, word */
 #define ETL_INSTANCE_BYTES   0x38u
 #define ETL_EVENT_BYTES      0x50u
-#define ETL_EVENT_ID         0x28u   /* EventDescriptor: Id, word */
+#define ETL_EVENT_ID         0x28u   /* EventDescriptor (event_info_layout.h): Id, word */
 #define ETL_EVENT_VERSION    0x2Au   /* byte */
+#define ETL_EVENT_ACTIVITY   0x40u   /* GUID */
 #define ETL_EVENT_FLAGS      0x04u   /* word */
 #define ETL_EVENT_EXTENDED   0x0001u /* items are behind the header */
 #define ETL_EVENT_STRING     0x0004u
@@ -92,7 +94,13 @@ _Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_
 #define ETL_ITEM_LINKAGE   4u
 #define ETL_ITEM_MORE      1u /* another follows */
 #define ETL_ITEM_DATA_SIZE 6u
-enum etl_item { ETL_ITEM_STACK32 = 5, ETL_ITEM_STACK64 = 6, ETL_ITEM_SCHEMA = 11, ETL_ITEM_PROVIDER_TRAITS = 12 };
+enum etl_item {
+    ETL_ITEM_RELATED_ACTIVITY = 1,
+    ETL_ITEM_STACK32 = 5,
+    ETL_ITEM_STACK64 = 6,
+    ETL_ITEM_SCHEMA = 11,
+    ETL_ITEM_PROVIDER_TRAITS = 12
+};
 #define ETL_ITEM_STACK_FRAMES 8u /* behind MatchId */
 
 /* TraceLogging's schema of an event: its bytes (a word), tags, name; of each field name, type, and where their highest
@@ -107,8 +115,9 @@ enum etl_item { ETL_ITEM_STACK32 = 5, ETL_ITEM_STACK64 = 6, ETL_ITEM_SCHEMA = 11
 enum etl_tl_in {
     ETL_TL_NULL, ETL_TL_UTF16, ETL_TL_ANSI, ETL_TL_INT8, ETL_TL_UINT8, ETL_TL_INT16, ETL_TL_UINT16, ETL_TL_INT32,
     ETL_TL_UINT32, ETL_TL_INT64, ETL_TL_UINT64, ETL_TL_FLOAT, ETL_TL_DOUBLE, ETL_TL_BOOL32, ETL_TL_BINARY, ETL_TL_GUID,
-    ETL_TL_FILETIME = 17, ETL_TL_SYSTEMTIME, ETL_TL_SID, ETL_TL_HEX32, ETL_TL_HEX64, ETL_TL_COUNTED_UTF16,
-    ETL_TL_COUNTED_ANSI, ETL_TL_STRUCT /* of as many fields as its out type says */, ETL_TL_COUNTED_BINARY,
+    ETL_TL_POINTER /* not of TraceLogging */, ETL_TL_FILETIME, ETL_TL_SYSTEMTIME, ETL_TL_SID, ETL_TL_HEX32,
+    ETL_TL_HEX64, ETL_TL_COUNTED_UTF16, ETL_TL_COUNTED_ANSI,
+    ETL_TL_STRUCT /* of as many fields as its out type says */, ETL_TL_COUNTED_BINARY,
 };
 /* clang-format on */
 /* clang-format off */

@@ -8,6 +8,7 @@
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/json.h"
+#include "tools/cairn/export/json_provider.h"
 #include "tools/cairn/export/writer.h"
 #include "tools/cairn/log/clock.h"
 #include "tools/cairn/log/etl/event_text.h"
@@ -304,28 +305,6 @@ static void message(struct cairn_json *j, const struct cairn_event *e)
     cairn_json_number(j, "tid", e->tid);
 }
 
-/* Whose event it is, and what its provider calls it. */
-static void provider(struct cairn_json *j, const struct cairn_event *e)
-{
-    struct cairn_provider p;
-    char guid[CAIRN_GUID_TEXT], name[CAIRN_VALUE_TEXT_MOST];
-    if (!cairn_provider_read(&p, e))
-        return;
-    cairn_json_open(j, "provider");
-    if (p.guid)
-        cairn_json_text(j, "guid", cairn_guid_text(guid, p.guid));
-    if (p.name[0])
-        cairn_json_text(j, "name", p.name);
-    cairn_json_close(j);
-    cairn_event_name(name, &p);
-    if (name[0])
-        cairn_json_text(j, "name", name);
-    cairn_json_number(j, p.described ? "id" : "event_type", e->id);
-    cairn_json_number(j, "version", e->version);
-    cairn_json_number(j, "pid", e->pid);
-    cairn_json_number(j, "tid", e->tid);
-}
-
 struct members {
     struct cairn_json *j;
     bool any;
@@ -343,8 +322,9 @@ static void member(void *to, const char *name, const char *value)
     cairn_json_close(m->j);
 }
 
-/* In their order: names may come twice. */
-static void fields(const struct cairn_output *o, struct cairn_json *j, const struct cairn_event *e)
+/* In their order: names may come twice. Of Windows's events that are not wholly taken apart the bytes as well, so that
+ * somebody else can. */
+static void fields(const struct cairn_output *o, struct cairn_json *j, const struct cairn_event *e, bool live)
 {
     struct members m = {.j = j};
     const enum cairn_fit fit = cairn_event_fields(o->log, e, member, &m);
@@ -352,6 +332,8 @@ static void fields(const struct cairn_output *o, struct cairn_json *j, const str
         cairn_json_close_list(j);
     if (fit != CAIRN_FIT_UNKNOWN)
         cairn_json_bool(j, "fields_fit", fit == CAIRN_FIT_WHOLE);
+    if (fit != CAIRN_FIT_WHOLE && !live && o->log->etl && !o->log->own)
+        cairn_json_payload(j, e);
 }
 
 /* Whose it is, and its call stack, the innermost place first. */
@@ -389,8 +371,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
         sample(o, item->time);
     if (item->event->header == ETL_MESSAGE)
         message(j, item->event);
-    provider(j, item->event);
-    fields(o, j, item->event);
+    cairn_json_provider(j, o->log, item->event);
+    fields(o, j, item->event, live != NULL);
     cairn_json_end(j);
 }
 

@@ -390,11 +390,12 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
 }
 
 /* What its provider calls it, where the event brings that. */
-static const char *provider_event(const struct cairn_event *e, char name[CAIRN_VALUE_TEXT_MOST])
+static const char *provider_event(const struct cairn_log *log, const struct cairn_event *e,
+                                  char name[CAIRN_VALUE_TEXT_MOST])
 {
     struct cairn_provider provider;
     name[0] = '\0';
-    if (cairn_provider_read(&provider, e))
+    if (cairn_provider_read(&provider, log, e))
         cairn_event_name(name, &provider);
     return name[0] ? name : "event";
 }
@@ -418,7 +419,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     put_named(o, uuid, item->time, PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "event",
               live    ? cairn_live_name(live->kind)
               : known ? cairn_hook_name(item->event->hook)
-                      : provider_event(item->event, name),
+                      : provider_event(o->log, item->event, name),
               &n);
 }
 

@@ -369,7 +369,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 {
     const struct cairn_event *e = item->event;
     struct cairn_provider p;
-    const bool provided = cairn_provider_read(&p, e);
+    const bool provided = cairn_provider_read(&p, o->log, e);
     char text[CAIRN_EVENT_TEXT], hook[16], name[CAIRN_VALUE_TEXT_MOST] = "";
     struct cairn_sql *q = timed_row(o, CAIRN_SQL_EVENTS, item->time, item->cpu);
     struct event_fields fields = {.o = o, .event = ((struct state *)o->state)->items};

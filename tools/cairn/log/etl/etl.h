@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/etl/descriptions.h"
 #include "tools/cairn/log/etl/file_names.h"
 #include "tools/cairn/log/etl/lives.h"
 #include "tools/cairn/log/log.h"
@@ -46,7 +47,8 @@ struct cairn_etl {
     uint32_t pointer;
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;
-    struct cairn_lives lives; /* of images and threads */
+    struct cairn_lives lives;               /* of images and threads */
+    struct cairn_descriptions descriptions; /* of its providers' events */
     struct cairn_file_names files;
     uint64_t skipped;   /* sequence numbers that no buffer has, where each should be there, */
     bool skipped_first; /* right behind the header's, too */

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/log/etl/about.h"
 #include "tools/cairn/log/etl/class_events.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/etl/event_info.h"
 #include "tools/cairn/log/etl/stack.h"
 #include "tools/cairn/log/etl/tracelogging.h"
 #include "tools/cairn/log/show.h"
@@ -50,10 +53,14 @@ static void add_field(void *to, const char *name, const char *value)
 void cairn_event_name(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_provider *o)
 {
     out[0] = '\0';
-    if (o->schema.at)
+    if (o->about)
+        snprintf(out, CAIRN_VALUE_TEXT_MOST, "%s", cairn_about_name((enum cairn_about)o->about));
+    else if (o->schema.at)
         cairn_tracelogging_name(out, o->schema);
     else if (o->class_event)
         snprintf(out, CAIRN_VALUE_TEXT_MOST, "%s", o->class_event);
+    else if (o->info.at)
+        cairn_event_info_name(out, o->info);
 }
 
 static enum cairn_fit provider_fields(const struct cairn_log *log, const struct cairn_event *e,
@@ -62,12 +69,18 @@ static enum cairn_fit provider_fields(const struct cairn_log *log, const struct 
     char text[CAIRN_VALUE_TEXT_MOST], stack[CAIRN_STACK_TEXT];
     enum cairn_fit fit = CAIRN_FIT_UNKNOWN;
     struct cairn_bytes payload = o->payload;
-    if (!o->described) {
-        return cairn_class_event_fields(log, e, tell, to);
-    } else if (o->damaged) {
+    if (o->damaged) {
         return CAIRN_FIT_SHORT;
+    } else if (o->about) {
+        const bool whole = cairn_about_fields((enum cairn_about)o->about, payload, tell, to);
+        fit = whole ? CAIRN_FIT_WHOLE : CAIRN_FIT_SHORT;
+    } else if (o->class_event) {
+        return cairn_class_event_fields(log, e, tell, to);
     } else if (o->schema.at) {
         fit = cairn_tracelogging_fields(o->schema, payload, tell, to) ? CAIRN_FIT_WHOLE : CAIRN_FIT_SHORT;
+    } else if (o->info.at) {
+        const struct cairn_event_maps *maps = &log->etl->descriptions.maps;
+        fit = cairn_event_info_fields(o->info, maps, payload, o->pointer, tell, to) ? CAIRN_FIT_WHOLE : CAIRN_FIT_SHORT;
     } else if (o->string) {
         fit = cairn_value_take(text, &payload, (struct cairn_value_type){CAIRN_VALUE_TEXT, 2}) ? CAIRN_FIT_WHOLE
                                                                                                : CAIRN_FIT_SHORT;
@@ -82,8 +95,8 @@ enum cairn_fit cairn_event_fields(const struct cairn_log *log, const struct cair
                                   void *to)
 {
     struct cairn_provider provider;
-    return cairn_provider_read(&provider, e) ? provider_fields(log, e, &provider, tell, to)
-                                             : cairn_kernel_fields(log, e, tell, to);
+    return cairn_provider_read(&provider, log, e) ? provider_fields(log, e, &provider, tell, to)
+                                                  : cairn_kernel_fields(log, e, tell, to);
 }
 
 static void add_provider(struct words *w, const struct cairn_event *e, const struct cairn_provider *o)
@@ -97,6 +110,10 @@ static void add_provider(struct words *w, const struct cairn_event *e, const str
     else
         add(w, "%s %u of %s", o->described ? "event" : "type", e->id, o->name[0] ? o->name : guid);
     add(w, ", PID %" PRIu32 ", TID %" PRIu32, e->pid, e->tid);
+    if (!o->described || o->damaged || o->about || o->schema.at || o->info.at || o->string)
+        return;
+    add(w, ", level %u, opcode %u, keyword 0x%" PRIx64 ", %" PRIu32 " byte%s", o->level, o->opcode, o->keyword,
+        o->payload.size, o->payload.size == 1 ? "" : "s");
 }
 
 const char *cairn_event_text(char out[CAIRN_EVENT_TEXT], const struct cairn_log *log, const struct cairn_event *e,
@@ -108,7 +125,7 @@ const char *cairn_event_text(char out[CAIRN_EVENT_TEXT], const struct cairn_log 
     _Static_assert(CAIRN_LIVE_TEXT <= CAIRN_EVENT_TEXT, "text of events");
     if (live)
         return cairn_live_show(out, log, live);
-    if (cairn_provider_read(&provider, e))
+    if (cairn_provider_read(&provider, log, e))
         add_provider(&w, e, &provider);
     else
         add(&w, "%s", cairn_show_event(text, log, e));
@@ -117,6 +134,7 @@ const char *cairn_event_text(char out[CAIRN_EVENT_TEXT], const struct cairn_log 
         add(&w, "%s its bytes are not as its %s", w.any ? ";" : ":",
             provider.damaged     ? "header says"
             : provider.schema.at ? "schema says"
+            : provider.info.at   ? "description says"
                                  : "version has them");
     return out;
 }

@@ -303,5 +303,6 @@ void cairn_etl_free(struct cairn_etl *etl)
     free(etl->flaws.items);
     cairn_lives_free(&etl->lives);
     cairn_file_names_free(&etl->files);
+    cairn_descriptions_free(&etl->descriptions);
     free(etl);
 }

@@ -333,7 +333,7 @@ static bool tell_file(struct reading *r, const char *name)
     const struct cairn_bytes file = cairn_file_names_find(
         &r->log->etl->files, r->pointer == 8 ? cairn_get64(key.at) : cairn_get32(key.at), r->event->time);
     if (file.at) {
-        cairn_value_text(text, file.at, file.size, 2);
+        cairn_printable(text, sizeof(text), file.at, file.size, 2);
         r->tell(r->to, "File", text);
     }
     return true;

@@ -4,8 +4,16 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/printable.h"
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/etl/about.h"
 #include "tools/cairn/log/etl/class_events.h"
-#include "tools/cairn/log/rundown.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/etl/event_info.h"
+
+static const uint8_t *guid_or_null(const uint8_t *guid)
+{
+    static const uint8_t none[EVENT_GUID_BYTES];
+    return memcmp(guid, none, sizeof(none)) ? guid : NULL;
+}
 
 /* Provider traits: their size, the name, and what nobody here reads. */
 static void read_traits(struct cairn_provider *o, struct cairn_bytes data)
@@ -30,7 +38,10 @@ static void read_item(struct cairn_provider *o, uint16_t type, struct cairn_byte
         if (cairn_bytes_take(&data, ETL_ITEM_STACK_FRAMES))
             o->stack = data;
         break;
-    default: /* activity, user, session: not shown */
+    case ETL_ITEM_RELATED_ACTIVITY:
+        o->related = data.size == EVENT_GUID_BYTES ? guid_or_null(data.at) : NULL;
+        break;
+    default: /* user, session, counters: not shown */
         break;
     }
 }
@@ -53,20 +64,54 @@ static bool read_items(struct cairn_provider *o, struct cairn_bytes *rest)
     return true;
 }
 
-bool cairn_provider_read(struct cairn_provider *o, const struct cairn_event *e)
+/* EVENT_HEADER. */
+static void read_descriptor(struct cairn_provider *o, const uint8_t *header)
 {
+    struct event_descriptor d;
+    memcpy(&d, header + ETL_EVENT_ID, sizeof(d));
+    o->described = true;
+    o->level = d.level;
+    o->opcode = d.opcode;
+    o->channel = d.channel;
+    o->task = d.task;
+    o->keyword = d.keyword;
+    o->activity = guid_or_null(header + ETL_EVENT_ACTIVITY);
+}
+
+bool cairn_provider_header(struct cairn_provider *o, const struct cairn_event *e)
+{
+    const uint8_t *header = e->payload - e->head;
     *o = (struct cairn_provider){
         .guid = e->provider, .class_event = cairn_class_event_name(e), .payload = {e->payload, e->size}};
-    if (e->header != ETL_EVENT32 && e->header != ETL_EVENT64)
-        return e->header == ETL_FULL32 || e->header == ETL_FULL64 || e->header == ETL_INSTANCE32 ||
-               e->header == ETL_INSTANCE64;
-    const uint16_t flags = cairn_get16(e->payload - e->head + ETL_EVENT_FLAGS);
-    o->described = true;
-    o->string = flags & ETL_EVENT_STRING;
-    o->pointer = flags & ETL_EVENT_32_BIT ? 4 : 8;
-    if (flags & ETL_EVENT_EXTENDED && !read_items(o, &o->payload)) {
-        *o = (struct cairn_provider){.guid = e->provider, .described = true, .damaged = true};
+    if (e->header == ETL_FULL32 || e->header == ETL_FULL64 || e->header == ETL_INSTANCE32 ||
+        e->header == ETL_INSTANCE64) {
+        o->level = header[ETL_FULL_LEVEL];
+        o->about = (uint8_t)cairn_about_of(o, e);
+        o->pointer = e->header == ETL_FULL32 || e->header == ETL_INSTANCE32 ? 4 : 8;
         return true;
     }
+    if (e->header != ETL_EVENT32 && e->header != ETL_EVENT64)
+        return false;
+    const uint16_t flags = cairn_get16(header + ETL_EVENT_FLAGS);
+    read_descriptor(o, header);
+    o->string = flags & ETL_EVENT_STRING;
+    o->pointer =
+        e->header == ETL_EVENT32 || flags & ETL_EVENT_32_BIT ? 4 : 8; /* of the process: files have the former */
+    if (flags & ETL_EVENT_EXTENDED && !read_items(o, &o->payload)) {
+        *o = (struct cairn_provider){.guid = e->provider, .payload = {e->payload, e->size}, .damaged = true};
+        read_descriptor(o, header);
+    }
+    o->about = o->damaged ? CAIRN_ABOUT_NOTHING : (uint8_t)cairn_about_of(o, e);
+    return true;
+}
+
+bool cairn_provider_read(struct cairn_provider *o, const struct cairn_log *log, const struct cairn_event *e)
+{
+    if (!cairn_provider_header(o, e))
+        return false;
+    if (log->etl && o->guid && !o->schema.at && !o->about && !o->damaged)
+        o->info = cairn_description_of(&log->etl->descriptions, o->guid, !o->described, e->id, e->version);
+    if (o->info.at && !o->name[0])
+        cairn_event_info_text(o->name, sizeof(o->name), o->info, offsetof(struct event_info, provider_name));
     return true;
 }

@@ -16,10 +16,20 @@ struct cairn_provider {
     bool string;                    /* the payload is one text of 2-byte characters */
     struct cairn_bytes payload;     /* behind the items */
     struct cairn_bytes schema;      /* TraceLogging's; at NULL: not there */
+    struct cairn_bytes info;        /* what the file says of such events (event_info.h); at NULL: nothing */
     struct cairn_bytes stack;       /* addresses; at NULL: not there */
+    const uint8_t *activity;        /* GUIDs, NULL: none */
+    const uint8_t *related;         /* activity */
+    uint64_t keyword;               /* with the next of an EVENT_HEADER alone */
+    uint16_t task;
+    uint8_t channel, opcode;
+    uint8_t level;
     uint8_t pointer, stack_pointer; /* bytes of one */
+    uint8_t about;                  /* enum cairn_about */
     bool damaged;                   /* the items are not as they say: they and the payload are not read */
 };
 
 /* False: the event is none of a provider's, or a message, whose GUID is that of a file of source. */
-bool cairn_provider_read(struct cairn_provider *provider, const struct cairn_event *event);
+bool cairn_provider_read(struct cairn_provider *provider, const struct cairn_log *log, const struct cairn_event *event);
+/* The same without what the rest of the file says of it. */
+bool cairn_provider_header(struct cairn_provider *provider, const struct cairn_event *event);

@@ -103,7 +103,7 @@ static void tell_zone(struct facts *f)
 {
     const struct etl_time_zone *z = &f->etl->zone;
     char name[TEXT], standard[CAIRN_DATE_TEXT], daylight[CAIRN_DATE_TEXT] = "";
-    cairn_rundown_text(name, sizeof(name), (const uint8_t *)z->name, sizeof(z->name), 2);
+    cairn_printable(name, sizeof(name), (const uint8_t *)z->name, sizeof(z->name), 2);
     zone(standard, (int64_t)z->bias + z->standard_bias);
     zone(daylight, (int64_t)z->bias + z->daylight_bias);
     if (z->standard[ETL_MONTH] && z->daylight[ETL_MONTH])
@@ -190,6 +190,8 @@ static void gather(struct facts *f)
                 note_stream(f, &e);
             else if (e.hook == HOOK_HEADER_EXTENSION)
                 note_extension(f, &e);
+            else if (e.hook == CAIRN_NO_HOOK)
+                cairn_descriptions_note(&f->etl->descriptions, &e);
             else
                 note_rundown(f, &e);
         }
@@ -261,6 +263,16 @@ static void tell_mode(struct facts *f, uint32_t mode)
     line(f, "etl.mode=%s", text);
 }
 
+/* What the file says of its providers' events. */
+static void tell_descriptions(struct facts *f)
+{
+    const struct cairn_descriptions *d = &f->etl->descriptions;
+    if (d->events.count)
+        line(f, "etl.descriptions=%zu events, %zu maps", d->events.count, d->maps.maps.count);
+    if (d->manifests.read || d->manifests.unread)
+        line(f, "etl.manifests=%zu, and %zu that cannot be read", d->manifests.read, d->manifests.unread);
+}
+
 static void tell_header(struct facts *f)
 {
     const struct cairn_etl *etl = f->etl;
@@ -299,6 +311,7 @@ static void tell_header(struct facts *f)
     line(f, "etl.processes=%zu", f->processes.list.count);
     line(f, "etl.threads=%zu", f->threads.list.count);
     line(f, "etl.images=%zu", f->etl->lives.images.count);
+    tell_descriptions(f);
     end(f);
 }
 
@@ -308,6 +321,7 @@ void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl)
     gather(&f);
     cairn_lives_settle(&etl->lives);
     cairn_file_names_settle(&etl->files);
+    cairn_descriptions_settle(&etl->descriptions);
     tell_header(&f);
     tell_names(&f);
     log->frames.total = log->frames.count;

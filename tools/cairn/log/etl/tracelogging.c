@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/etl/value_types.h"
 
 #define DEPTH_MOST  8u    /* of structures in each other */
 #define VALUES_MOST 4096u /* of an event: elements may take no byte */
@@ -81,59 +82,18 @@ static bool take_field(struct field *f, struct cairn_bytes *b)
     return count == ETL_TL_FIXED_COUNT || cairn_bytes_take(b, f->fixed);
 }
 
-/* How the bytes of a field are read: by its type, and how the provider wants numbers to look. False: no such type. */
+/* How the bytes of a field are read. False: no such type. */
 static bool type_of(const struct field *f, struct cairn_value_type *type)
 {
-    /* clang-format off */
-    static const struct cairn_value_type types[] = {
-        [ETL_TL_NULL] = {CAIRN_VALUE_NOTHING, 0},       [ETL_TL_UTF16] = {CAIRN_VALUE_TEXT, 2},
-        [ETL_TL_ANSI] = {CAIRN_VALUE_TEXT, 1},          [ETL_TL_INT8] = {CAIRN_VALUE_SIGNED, 1},
-        [ETL_TL_UINT8] = {CAIRN_VALUE_UNSIGNED, 1},     [ETL_TL_INT16] = {CAIRN_VALUE_SIGNED, 2},
-        [ETL_TL_UINT16] = {CAIRN_VALUE_UNSIGNED, 2},    [ETL_TL_INT32] = {CAIRN_VALUE_SIGNED, 4},
-        [ETL_TL_UINT32] = {CAIRN_VALUE_UNSIGNED, 4},    [ETL_TL_INT64] = {CAIRN_VALUE_SIGNED, 8},
-        [ETL_TL_UINT64] = {CAIRN_VALUE_UNSIGNED, 8},    [ETL_TL_FLOAT] = {CAIRN_VALUE_FLOAT, 4},
-        [ETL_TL_DOUBLE] = {CAIRN_VALUE_FLOAT, 8},       [ETL_TL_BOOL32] = {CAIRN_VALUE_BOOL, 4},
-        [ETL_TL_BINARY] = {CAIRN_VALUE_BINARY, 1},      [ETL_TL_GUID] = {CAIRN_VALUE_GUID, 0},
-        [ETL_TL_FILETIME] = {CAIRN_VALUE_FILETIME, 0},  [ETL_TL_SYSTEMTIME] = {CAIRN_VALUE_SYSTEMTIME, 0},
-        [ETL_TL_SID] = {CAIRN_VALUE_SID, 0},            [ETL_TL_HEX32] = {CAIRN_VALUE_HEX, 4},
-        [ETL_TL_HEX64] = {CAIRN_VALUE_HEX, 8},          [ETL_TL_COUNTED_UTF16] = {CAIRN_VALUE_COUNTED, 2},
-        [ETL_TL_COUNTED_ANSI] = {CAIRN_VALUE_COUNTED, 1}, [ETL_TL_COUNTED_BINARY] = {CAIRN_VALUE_BINARY, 1},
+    static const uint8_t looks[] = {
+        [ETL_TL_OUT_STRING] = CAIRN_VALUE_CHARACTER,  [ETL_TL_OUT_BOOLEAN] = CAIRN_VALUE_BOOL,
+        [ETL_TL_OUT_HEX] = CAIRN_VALUE_HEX,           [ETL_TL_OUT_PORT] = CAIRN_VALUE_PORT,
+        [ETL_TL_OUT_IPV4] = CAIRN_VALUE_IPV4,         [ETL_TL_OUT_IPV6] = CAIRN_VALUE_BINARY_IPV6,
+        [ETL_TL_OUT_NTSTATUS] = CAIRN_VALUE_HEX,      [ETL_TL_OUT_HRESULT] = CAIRN_VALUE_HEX,
+        [ETL_TL_OUT_FILETIME] = CAIRN_VALUE_FILETIME, [ETL_TL_OUT_CODE_POINTER] = CAIRN_VALUE_HEX,
     };
-    /* clang-format on */
-    const uint8_t in = f->in & ETL_TL_TYPE_MASK;
-    if (in >= sizeof(types) / sizeof(types[0]) || (in && types[in].kind == CAIRN_VALUE_NOTHING))
-        return false;
-    *type = types[in];
-    if (in == ETL_TL_BINARY && f->out == ETL_TL_OUT_IPV6)
-        type->kind = CAIRN_VALUE_BINARY_IPV6;
-    if (type->kind != CAIRN_VALUE_UNSIGNED && type->kind != CAIRN_VALUE_SIGNED)
-        return true;
-    switch (f->out) {
-    case ETL_TL_OUT_STRING:
-        type->kind = type->bytes <= 2 ? CAIRN_VALUE_CHARACTER : type->kind;
-        break;
-    case ETL_TL_OUT_BOOLEAN:
-        type->kind = CAIRN_VALUE_BOOL;
-        break;
-    case ETL_TL_OUT_HEX:
-    case ETL_TL_OUT_NTSTATUS:
-    case ETL_TL_OUT_HRESULT:
-    case ETL_TL_OUT_CODE_POINTER:
-        type->kind = CAIRN_VALUE_HEX;
-        break;
-    case ETL_TL_OUT_PORT:
-        type->kind = type->bytes == 2 ? CAIRN_VALUE_PORT : type->kind;
-        break;
-    case ETL_TL_OUT_IPV4:
-        type->kind = type->bytes == 4 ? CAIRN_VALUE_IPV4 : type->kind;
-        break;
-    case ETL_TL_OUT_FILETIME:
-        type->kind = type->bytes == 8 ? CAIRN_VALUE_FILETIME : type->kind;
-        break;
-    default:
-        break;
-    }
-    return true;
+    const enum cairn_value look = f->out < sizeof(looks) ? (enum cairn_value)looks[f->out] : CAIRN_VALUE_NOTHING;
+    return cairn_value_type_of(type, f->in & ETL_TL_TYPE_MASK, 0, look);
 }
 
 /* ---- the payload ------------------------------------------------------------------------------------------------- */
@@ -158,21 +118,14 @@ static bool count_of(struct decoder *d, const struct field *f, uint32_t *count)
 
 static bool tell_array(struct decoder *d, struct cairn_value_type type, uint32_t count, const char *name)
 {
-    static const char more[] = ", ...";
-    char all[CAIRN_VALUE_TEXT_MOST] = "[", one[CAIRN_VALUE_TEXT_MOST];
-    size_t n = 1;
-    bool whole = true;
+    struct cairn_value_list list = {.used = 0};
+    char one[CAIRN_VALUE_TEXT_MOST];
     for (uint32_t i = 0; i < count; i++) {
         if (d->values++ >= VALUES_MOST || !cairn_value_take(one, &d->payload, type))
             return false;
-        const size_t needs = strlen(one) + 2;
-        if (whole && n + needs + sizeof(more) + 1 < sizeof(all))
-            n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", one);
-        else if (whole)
-            whole = false, n += (size_t)snprintf(all + n, sizeof(all) - n, "%s", more);
+        cairn_value_list_add(&list, one);
     }
-    snprintf(all + n, sizeof(all) - n, "]");
-    d->tell(d->to, name, all);
+    d->tell(d->to, name, cairn_value_list_text(&list));
     return true;
 }
 

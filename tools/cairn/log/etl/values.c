@@ -24,6 +24,18 @@ const uint8_t *cairn_bytes_take(struct cairn_bytes *b, uint32_t size)
     return p;
 }
 
+uint32_t cairn_value_text_at(char *out, uint32_t room, struct cairn_bytes description, uint32_t offset)
+{
+    out[0] = '\0';
+    if (!offset || offset >= description.size)
+        return 0;
+    const uint32_t left = description.size - offset, most = left < 2 * room ? left : 2 * room;
+    const uint32_t bytes = cairn_printable(out, room, description.at + offset, most, 2);
+    for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
+        out[n - 1] = '\0';
+    return bytes >= 2 && !cairn_get16(description.at + offset + bytes - 2) ? bytes : 0;
+}
+
 const char *cairn_guid_text(char out[CAIRN_GUID_TEXT], const uint8_t *guid)
 {
     int n = snprintf(out, CAIRN_GUID_TEXT, "{%08" PRIx32 "-%04x-%04x-", cairn_get32(guid), cairn_get16(guid + 4),
@@ -119,7 +131,8 @@ bool cairn_value_sized(char out[MOST], struct cairn_bytes *b, struct cairn_value
     const uint8_t *p = cairn_bytes_take(b, size);
     if (!p)
         return false;
-    if (type.kind == CAIRN_VALUE_TEXT || type.kind == CAIRN_VALUE_COUNTED)
+    if (type.kind == CAIRN_VALUE_TEXT || type.kind == CAIRN_VALUE_COUNTED || type.kind == CAIRN_VALUE_REVERSED ||
+        type.kind == CAIRN_VALUE_REST)
         cairn_printable(out, MOST, p, size, type.bytes);
     else if (type.kind == CAIRN_VALUE_BINARY_IPV6 && size == IPV6_BYTES)
         inet_ntop(AF_INET6, p, out, MOST);
@@ -131,8 +144,12 @@ bool cairn_value_sized(char out[MOST], struct cairn_bytes *b, struct cairn_value
 static bool take_counted(char *out, struct cairn_bytes *b, struct cairn_value_type type)
 {
     struct cairn_bytes rest = *b;
-    const uint8_t *word = cairn_bytes_take(&rest, 2);
-    if (!word || !cairn_value_sized(out, &rest, type, cairn_get16(word)))
+    const bool wide = type.kind == CAIRN_VALUE_HEX_DUMP, reversed = type.kind == CAIRN_VALUE_REVERSED;
+    const uint8_t *p = cairn_bytes_take(&rest, wide ? 4 : 2);
+    if (!p)
+        return false;
+    const uint32_t size = wide ? cairn_get32(p) : reversed ? (uint32_t)(p[0] << 8 | p[1]) : cairn_get16(p);
+    if (!cairn_value_sized(out, &rest, type, size))
         return false;
     *b = rest;
     return true;
@@ -153,6 +170,14 @@ static bool take_sid(char *out, struct cairn_bytes *b)
     for (uint32_t at = ETL_SID_BYTES(0); at < size; at += 4)
         n += (size_t)snprintf(out + n, MOST - n, "-%" PRIu32, cairn_get32(p + at));
     return true;
+}
+
+/* Behind TOKEN_USER; or a word that is 0, and no SID. */
+static bool take_token_sid(char *out, struct cairn_bytes *b, unsigned pointer)
+{
+    if (b->size >= 4 && !cairn_get32(b->at))
+        return cairn_bytes_take(b, 4);
+    return cairn_bytes_take(b, ETL_TOKEN_USER(pointer)) && take_sid(out, b);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
@@ -178,9 +203,15 @@ bool cairn_value_take(char out[MOST], struct cairn_bytes *b, struct cairn_value_
     case CAIRN_VALUE_COUNTED:
     case CAIRN_VALUE_BINARY:
     case CAIRN_VALUE_BINARY_IPV6:
+    case CAIRN_VALUE_REVERSED:
+    case CAIRN_VALUE_HEX_DUMP:
         return take_counted(out, b, type);
+    case CAIRN_VALUE_REST:
+        return cairn_value_sized(out, b, type, b->size - b->size % type.bytes);
     case CAIRN_VALUE_SID:
         return take_sid(out, b);
+    case CAIRN_VALUE_TOKEN_SID:
+        return take_token_sid(out, b, type.bytes);
     default:
         break;
     }

@@ -22,11 +22,15 @@ enum cairn_value {
     CAIRN_VALUE_COUNTED,     /* behind a word that has its bytes */
     CAIRN_VALUE_BINARY,      /* the same, no text: bytes in hexadecimal */
     CAIRN_VALUE_BINARY_IPV6, /* the same; 16 of them are an address */
+    CAIRN_VALUE_REVERSED,    /* as CAIRN_VALUE_COUNTED; the word has its high byte first */
+    CAIRN_VALUE_HEX_DUMP,    /* as CAIRN_VALUE_BINARY, behind 4 bytes */
+    CAIRN_VALUE_REST,        /* text to the end of the payload */
     CAIRN_VALUE_GUID,
     CAIRN_VALUE_FILETIME,
     CAIRN_VALUE_SYSTEMTIME,
     CAIRN_VALUE_SID,
-    CAIRN_VALUE_PORT, /* in the order of the network; as the next two */
+    CAIRN_VALUE_TOKEN_SID, /* behind two pointers, of `bytes` each */
+    CAIRN_VALUE_PORT,      /* in the order of the network; as the next two */
     CAIRN_VALUE_IPV4,
     CAIRN_VALUE_IPV6,
 };
@@ -46,6 +50,9 @@ bool cairn_value_take(char out[CAIRN_VALUE_TEXT_MOST], struct cairn_bytes *bytes
 /* The same of `size` bytes, of a kind of text or bytes; no word is before them. */
 bool cairn_value_sized(char out[CAIRN_VALUE_TEXT_MOST], struct cairn_bytes *bytes, struct cairn_value_type type,
                        uint32_t size);
+/* The UTF-16 text at an offset of a description, "" where there is none; without blanks at its end. Returns its bytes
+ * with its 0; 0: it has none within the room. */
+uint32_t cairn_value_text_at(char *out, uint32_t room, struct cairn_bytes description, uint32_t offset);
 /* As the registry writes it: 16 bytes. */
 #define CAIRN_GUID_TEXT 40u
 const char *cairn_guid_text(char out[CAIRN_GUID_TEXT], const uint8_t *guid);
