@@ -62,7 +62,7 @@ SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KE
               line8/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c \
             $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config/config.c elf.c memory.c paging.c save/middle.c save/save_check.c) $(EVENT_C)
-CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
+CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/ tools/cairn/*/*/*/)))
 
 all: kernel loader tools
 .PHONY: all kernel loader tools run gdb image clean help FORCE

@@ -55,9 +55,11 @@ class Many(Maker):
         for event, times in some:
             padded = event + bytes(-len(event) % 8)
             each = (BUFFER - 0x48) // len(padded)
-            whole = len(self.buffers)
-            self.buffer(0, [event] * min(each, times))
-            self.buffers[whole:] = self.buffers[whole:] * (times // each or 1)
+            begins = len(self.buffers)
+            self.buffer(0, [event] * each)
+            self.buffers[begins:] = self.buffers[begins:] * (times // each)
+            if times % each:
+                self.buffer(0, [event] * (times % each))
         made = bytearray(b"".join(self.buffers))
         for n in range(len(self.buffers)):  # they are in their order
             struct.pack_into("<q", made, n * BUFFER + 0x18, n)
@@ -92,15 +94,14 @@ def events():
 @pytest.mark.long
 @pytest.mark.parametrize("name, some", events(), ids=lambda x: x if isinstance(x, str) else "")
 def test_what_is_made_to_be_slow(tmp_path, name, some):
-    """Memory: beside a file of its size without descriptions. Time: instructions of a part of it, and of two."""
+    """Memory: beside a file of its size without descriptions. Time: instructions of a 40th of it, and of two."""
     path = tmp_path / "x.etl"
     plain = Described(19041, 64).event(SOURCE, 1, b"x" * 100)
     taken = []
     for part in (40, 20):
         path.write_bytes(Many(19041, 64).of(*((event, max(times // part, 1)) for event, times in some)))
-        taken.append((path.stat().st_size, instructions("dump", path)))
-    (half, few), (whole, many) = taken
-    assert many / few < 1.25 * whole / half, taken
+        taken.append(instructions("dump", path))
+    assert taken[1] < 2.5 * taken[0], taken
     path.write_bytes(Many(19041, 64).of(*some))
     status, errors, peak = measured(["dump", path])
     assert status == 0, (name, errors)

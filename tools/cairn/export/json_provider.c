@@ -5,7 +5,7 @@
 
 #include "kernel/lib/base64.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/event_info.h"
+#include "tools/cairn/log/etl/described/event_info.h"
 #include "tools/cairn/log/etl/event_text.h"
 
 static void guid(struct cairn_json *j, const char *name, const uint8_t *value)

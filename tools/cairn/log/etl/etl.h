@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/etl/descriptions.h"
+#include "tools/cairn/log/etl/described/descriptions.h"
 #include "tools/cairn/log/etl/file_names.h"
 #include "tools/cairn/log/etl/lives.h"
 #include "tools/cairn/log/log.h"

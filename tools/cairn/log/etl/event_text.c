@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/log/etl/about.h"
 #include "tools/cairn/log/etl/class_events.h"
+#include "tools/cairn/log/etl/described/about.h"
+#include "tools/cairn/log/etl/described/event_info.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/etl/event_info.h"
 #include "tools/cairn/log/etl/stack.h"
 #include "tools/cairn/log/etl/tracelogging.h"
 #include "tools/cairn/log/show.h"

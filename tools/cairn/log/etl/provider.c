@@ -4,10 +4,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/printable.h"
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/etl/about.h"
-#include "tools/cairn/log/etl/class_events.h"
-#include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/etl/event_info.h"
+#include "tools/cairn/event/event_info_layout.h"
+#include "tools/cairn/log/etl/described/about.h"
 
 static const uint8_t *guid_or_null(const uint8_t *guid)
 {
@@ -81,8 +79,7 @@ static void read_descriptor(struct cairn_provider *o, const uint8_t *header)
 bool cairn_provider_header(struct cairn_provider *o, const struct cairn_event *e)
 {
     const uint8_t *header = e->payload - e->head;
-    *o = (struct cairn_provider){
-        .guid = e->provider, .class_event = cairn_class_event_name(e), .payload = {e->payload, e->size}};
+    *o = (struct cairn_provider){.guid = e->provider, .payload = {e->payload, e->size}};
     if (e->header == ETL_FULL32 || e->header == ETL_FULL64 || e->header == ETL_INSTANCE32 ||
         e->header == ETL_INSTANCE64) {
         o->level = header[ETL_FULL_LEVEL];
@@ -102,16 +99,5 @@ bool cairn_provider_header(struct cairn_provider *o, const struct cairn_event *e
         read_descriptor(o, header);
     }
     o->about = o->damaged ? CAIRN_ABOUT_NOTHING : (uint8_t)cairn_about_of(o, e);
-    return true;
-}
-
-bool cairn_provider_read(struct cairn_provider *o, const struct cairn_log *log, const struct cairn_event *e)
-{
-    if (!cairn_provider_header(o, e))
-        return false;
-    if (log->etl && o->guid && !o->schema.at && !o->about && !o->damaged)
-        o->info = cairn_description_of(&log->etl->descriptions, o->guid, !o->described, e->id, e->version);
-    if (o->info.at && !o->name[0])
-        cairn_event_info_text(o->name, sizeof(o->name), o->info, offsetof(struct event_info, provider_name));
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/etl/descriptions.h"
+#include "tools/cairn/log/etl/described/descriptions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/event_info_layout.h"
-#include "tools/cairn/log/etl/about.h"
+#include "tools/cairn/log/etl/described/about.h"
 
 #define DESCRIPTIONS_MOST (1u << 20)
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tools/cairn/event/event.h"
-#include "tools/cairn/log/etl/event_maps.h"
-#include "tools/cairn/log/etl/manifests.h"
+#include "tools/cairn/log/etl/described/event_maps.h"
+#include "tools/cairn/log/etl/described/manifests.h"
 
 struct cairn_descriptions { /* zeroed: none */
     struct {

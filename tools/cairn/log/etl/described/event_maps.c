@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/etl/event_maps.h"
+#include "tools/cairn/log/etl/described/event_maps.h"
 
 #include <inttypes.h>
 #include <stdio.h>

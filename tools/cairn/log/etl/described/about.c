@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/etl/about.h"
+#include "tools/cairn/log/etl/described/about.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/etl/event_info.h"
+#include "tools/cairn/log/etl/described/event_info.h"
 
 enum cairn_about cairn_about_of(const struct cairn_provider *o, const struct cairn_event *e)
 {

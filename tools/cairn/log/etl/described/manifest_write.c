@@ -4,7 +4,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/slice.h"
-#include "tools/cairn/log/etl/manifest.h"
+#include "tools/cairn/log/etl/described/manifest.h"
 
 #define TEXT_MOST   1023u /* bytes of a text: what is shown has no room for more */
 #define FIELDS_MOST 2048u /* of an event */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tools/cairn/event/event_info_layout.h"
-#include "tools/cairn/log/etl/event_maps.h"
+#include "tools/cairn/log/etl/described/event_maps.h"
 #include "tools/cairn/log/etl/values.h"
 
 /* Whether the bytes can be one: those before the properties are there. */

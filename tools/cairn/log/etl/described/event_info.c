@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/etl/event_info.h"
+#include "tools/cairn/log/etl/described/event_info.h"
 
 #include <stdio.h>
 #include <string.h>

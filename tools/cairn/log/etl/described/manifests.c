@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/etl/manifests.h"
+#include "tools/cairn/log/etl/described/manifests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/event/event_info_layout.h"
-#include "tools/cairn/log/etl/manifest.h"
+#include "tools/cairn/log/etl/described/manifest.h"
 
 #define CHUNKS_MOST    (1u << 20)
 #define XML_MOST       (2u << 20) /* bytes of a manifest: .NET's own has some 100,000 */

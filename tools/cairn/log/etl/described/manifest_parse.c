@@ -6,7 +6,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/slice.h"
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/etl/manifest.h"
+#include "tools/cairn/log/etl/described/manifest.h"
 
 #define DEPTH_MOST 32u  /* of elements: a manifest has 8 */
 #define BACK_MOST  256u /* fields before one, among which that with its length is */
