@@ -218,3 +218,8 @@ def without(parts, unwanted):
         if stream in "HZ":
             kept[i] = (stream, re.sub(rb"dump.frames=\d+", b"dump.frames=%d" % len(kept), payload))
     parts[:] = kept
+
+
+def switch_lines(text):
+    """Of `cairn dump`."""
+    return [line for line in text.splitlines() if line[15:18] == "   " and " > " in line]

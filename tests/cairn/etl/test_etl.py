@@ -12,7 +12,7 @@ import cairn_boot
 import etl
 import frames
 import make_etl
-from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, without
+from cairn_tool import GOLDEN, cairn, events, expect_text, patch, switch_lines, text_of, without
 
 WINDOWS = sorted(make_etl.FILES)
 TEXTS = ["windows-7600-32", "windows-10240-64", "windows-19041-64"]  # full switches, batches, names
@@ -26,10 +26,6 @@ STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}
 def quiet(done):
     """Whether it had nothing to say but that a frame of live.log came again."""
     return not re.sub(rb"note: 1 frame was cut short .*\n", b"", done.stderr)
-
-
-def switch_lines(text):
-    return [line for line in text.splitlines() if line[15:18] == "   " and " > " in line]
 
 
 def without_other(text):

@@ -16,10 +16,9 @@ import ctf
 import etl
 import frames
 import make_etl
-from cairn_tool import GOLDEN, cairn, errors_of, text_of, with_keys
+from cairn_tool import GOLDEN, cairn, errors_of, switch_lines, text_of, with_keys
+from etl_windows import Windows
 from perfetto import Trace, packets_of
-from test_etl import switch_lines
-from test_etl_windows import Windows
 
 HEADER = 0x48 + 0x20  # TRACE_LOGFILE_HEADER, of 64 bit: its fields
 ZONE, BOOT, FREQUENCY, START = HEADER + 0x48, HEADER + 0xF8, HEADER + 0x100, HEADER + 0x108

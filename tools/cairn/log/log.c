@@ -450,11 +450,6 @@ bool cairn_log_modelled(const struct cairn_log *log)
     return !cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "0");
 }
 
-bool cairn_log_grabbed(const struct cairn_log *log)
-{
-    return cairn_has_key(&log->text, "grab.source");
-}
-
 bool cairn_grab_skipped(const struct cairn_log *log, uint64_t skipped[2])
 {
     return cairn_slice_numbers(cairn_key(&log->text, "grab.skipped"), skipped, 2) && (skipped[0] || skipped[1]);

@@ -136,7 +136,10 @@ bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *
 bool cairn_log_arch(const struct cairn_log *log);
 
 /* Whether Linux set up the Debug Store and cairn grab read it: no rule about Cairn's own driver holds there. */
-bool cairn_log_grabbed(const struct cairn_log *log);
+static inline bool cairn_log_grabbed(const struct cairn_log *log)
+{
+    return cairn_has_key(&log->text, "grab.source");
+}
 /* Whether Linux did not run its hook of drains, or that of switches, each time: so often. */
 bool cairn_grab_skipped(const struct cairn_log *log, uint64_t skipped[2]);
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
