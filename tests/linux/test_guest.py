@@ -4,9 +4,11 @@
 import errno
 import mmap
 import os
+import re
 import subprocess
 from pathlib import Path
 
+import emulated
 import guest
 import known
 import programs
@@ -20,8 +22,10 @@ def tool(tmp_path, *arguments, build=guest.BUILD):
 
 @pytest.mark.parametrize("arguments, why", [
     (("--preset", "i486"), "QEMU ended with 1: "),
-    (("--copy", "nothing"), "[Errno 2] No such file or directory: 'nothing'"),
-    (("--kernel", "2.6"), "no kernel 2.6 is there: 6."),
+    (("--copy", "nothing"), "--copy nothing: is not there\n"),
+    (("--kernel", "2.6"), f"{guest.DEBIAN}/boot: has no kernel 2.6, but {guest.NEWER}."),
+    (("--kernel", "./bzImage"), "--kernel ./bzImage: is no file\n"),
+    (("--root", "."), "boot: has no kernel (vmlinuz-*): install linux-image-amd64 there\n"),
     (("--timeout", "1"), "nothing after 1 seconds."),
 ])
 def test_refusals(tmp_path, arguments, why):
@@ -29,6 +33,27 @@ def test_refusals(tmp_path, arguments, why):
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.startswith(f"guest.py: {why}")
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--smp", "--timeout"])
+@pytest.mark.parametrize("number", ["0", "-1", "x"])
+def test_numbers(tmp_path, option, number):
+    done = tool(tmp_path, option, number, "true")
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr.endswith(f"error: argument {option}: '{number}' is not a number above 0\n")
+
+
+def test_a_folder_without_files(tmp_path):
+    done = tool(tmp_path, "--cache", "/proc", "true")
+    assert done.returncode == 1 and not done.stdout
+    assert re.fullmatch(r"guest\.py: /proc/[0-9a-f]{16}\.lock: No such file or directory\n", done.stderr)
+
+
+def test_a_full_disk(tmp_path):
+    """There the guest's memory is a file that cannot grow, and QEMU is killed."""
+    with emulated.Machine(["sh", "-c", "kill -BUS $$"], tmp_path / "new", "1G", 60, make=True) as machine:
+        with pytest.raises(emulated.Ended, match=f"^{tmp_path}: has no room for a snapshot, 200 MB and more "):
+            machine.save()
 
 
 def test_no_snapshot_of_a_guest_that_has_not_booted(tmp_path):

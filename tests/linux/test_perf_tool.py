@@ -114,9 +114,14 @@ def test_an_event_that_was_not_counted():
         perf.compare("./p", {"instructions:u": 1000}, {"cycles": 9}, 0)
 
 
+NO_PROGRAM = "which program? It stands behind '--', as in: stat -e instructions:u -- ./program"
+
+
 @pytest.mark.parametrize("words, why", [
     ((), "which of perf's commands? For instance: stat -e instructions:u -- ./program"),
     (("--", "./p"), "which of perf's commands? For instance: stat -e instructions:u -- ./program"),
+    (("stat", "./p"), NO_PROGRAM),
+    (("mem", "record"), NO_PROGRAM),
     (("stat", "--", "no-such-program"), "no-such-program: is no program of this machine"),
     (("stat", "--", "./short"), "./short: is no program of this machine"),
     (("report", "-i", "none"), r"\S*/none: is not there: 'record' writes it"),
@@ -164,8 +169,11 @@ def test_save_or_check(run):
     assert "not allowed with" in run("--save", "one", "--check", "other", *STAT, "./p", status=2).stderr
 
 
-def test_a_file_that_is_no_json(tmp_path):
-    (tmp_path / "counts").write_text("{", encoding="utf-8")
-    options = perf.parser().parse_args(["--check", str(tmp_path / "counts"), "stat"])
-    with pytest.raises(perf.Wrong, match="^.*/counts: is no JSON: "):
+@pytest.mark.parametrize("option", ["--check", "--save"])
+@pytest.mark.parametrize("text", ["{", "[]", '{"./p": 1}'])
+def test_a_file_without_counts(tmp_path, option, text):
+    (tmp_path / "counts").write_text(text, encoding="utf-8")
+    options = perf.parser().parse_args([option, str(tmp_path / "counts"), "stat"])
+    with pytest.raises(perf.Wrong, match="^.*/counts: is no file of --save$"):
         perf.judge(options, "./p", " 1000 instructions:u\n")
+    assert (tmp_path / "counts").read_text(encoding="utf-8") == text

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import selectors
+import signal
 import socket
 import subprocess
 import tarfile
@@ -90,6 +91,8 @@ class Machine:
             status = self.process.wait(self.left())
         except (TimeoutError, subprocess.TimeoutExpired):
             raise self.expired() from None
+        if status == -signal.SIGBUS:  # the disk is full: its memory is a file there
+            raise Ended(f"{self.snapshot.parent}: has no room for a snapshot, 200 MB and more (--cache, --no-cache)")
         if status:
             raise Ended(f"QEMU ended with {status}: {self.said()}")
 

@@ -79,6 +79,8 @@ def copies(paths):
     """{path in the guest: Path here} of files, which go to /bin, and of all files in folders, which go to /root."""
     files = {}
     for path in paths:
+        if not path.exists():
+            raise Trouble(f"--copy {path}: is not there")
         if path.is_dir():
             folder = path.resolve()
             files |= {f"root/{file.relative_to(folder.parent)}": file for file in sorted(folder.rglob("*"))
@@ -97,14 +99,17 @@ def need(root=DEBIAN):
 def kernel_of(release, root=DEBIAN):
     """Its file. `release`: how its version begins, or a path with a '/' in it; None: the newest there."""
     if release and "/" in release:
+        if not os.path.isfile(release):
+            raise Trouble(f"--kernel {release}: is no file")
         return Path(release)
     found = {path.name.removeprefix("vmlinuz-"): path for path in (root / "boot").glob("vmlinuz-*")}
     by_age = sorted(found, key=lambda version: [int(number) for number in re.findall(r"\d+", version)], reverse=True)
     for version in by_age:
         if not release or re.match(re.escape(release) + r"(?!\d)", version):
             return found[version]
-    where = f"make deps-ds gets {KERNEL} and {NEWER}" if root == DEBIAN else f"{root}/boot has the others"
-    raise Trouble(f"no kernel {release or 'vmlinuz-*'} is there: {', '.join(sorted(found))}; {where}")
+    where = f"make deps-ds gets {KERNEL} and {NEWER}" if root == DEBIAN else "install linux-image-amd64 there"
+    there = f"no kernel {release}, but {', '.join(by_age)}" if found else f"no kernel (vmlinuz-*): {where}"
+    raise Trouble(f"{root / 'boot'}: has {there}")
 
 
 def processors(preset, smp, plugin):
@@ -266,6 +271,13 @@ def shell():
             f"export TERM={shlex.quote(os.environ.get('TERM', 'dumb'))} PS1='guest# '; exec setsid -c sh -i")
 
 
+def above_zero(text):
+    """A type of argparse's."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
+
+
 def add_snapshot_options(parser):
     parser.add_argument("--cache", metavar="DIR", type=Path, default=CACHE,
                         help="keep snapshots of guests that have booted there, and begin with one (%(default)s)")
@@ -285,7 +297,9 @@ def in_folder(call):
     except BrokenPipeError:  # as behind `| head`: nobody reads on. What Python still writes at its end goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
+    except OSError as error:
+        sys.exit(f"{NAME}: {f'{error.filename}: {error.strerror}' if error.filename else error}")
+    except (Trouble, snapshots.Refused, of_root.Missing) as trouble:
         sys.exit(f"{NAME}: {trouble}")
     except KeyboardInterrupt:
         return 130
@@ -308,14 +322,14 @@ def arguments():
     parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
     parser.add_argument("--append", metavar="OPTIONS", default=APPEND,
                         help="the kernel's options (%(default)s)")
-    parser.add_argument("--smp", metavar="N", type=int,
+    parser.add_argument("--smp", metavar="N", type=above_zero,
                         help="how many processors (1; with a hybrid 2). Half of a hybrid's are efficient cores, unless "
                              "--plugin efficient= says otherwise")
     parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
                              "root's libraries; may be given again")
     add_snapshot_options(parser)
-    parser.add_argument("--timeout", metavar="S", type=int,
+    parser.add_argument("--timeout", metavar="S", type=above_zero,
                         help=f"give up after S seconds ({LIMIT}; with --shell never)")
     parser.add_argument("--shell", action="store_true", help="after the commands, if any, a shell on this terminal")
     parser.add_argument("command", metavar="COMMAND", nargs="*")

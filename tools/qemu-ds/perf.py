@@ -87,6 +87,12 @@ def data_of(words):
     return None, False
 
 
+def need_program(words, writes):
+    """Without one perf waits until it is ended."""
+    if (writes or words[0] == "stat") and not {"-h", "--help", "report"} & set(words):
+        raise Wrong("which program? It stands behind '--', as in: stat -e instructions:u -- ./program")
+
+
 def brought(words, program, data, others):
     """The files that come along, each with its path here: the program, files that the words name, what perf's file
     names where it is read, and `others`."""
@@ -136,16 +142,24 @@ def compare(name, counted, baseline, percent):
     return int(worse)
 
 
+def kept_in(path):
+    """{command line: {event: count}} of the file."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if all(isinstance(count, int) for counted in kept.values() for count in counted.values()):
+            return kept
+    except (ValueError, AttributeError):
+        pass
+    raise Wrong(f"{path}: is no file of --save")
+
+
 def judge(a, name, text):
     """--check and --save."""
     counted = counts(text)
     if not counted:
         raise Wrong("'perf stat' printed no count: give it no -x, -j or -o")
     path = a.check or a.save
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError as error:
-        raise Wrong(f"{path}: is no JSON: {error}") from None
+    kept = kept_in(path)
     if a.save:
         path.write_text(json.dumps(kept | {name: counted}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         return 0
@@ -162,7 +176,7 @@ def parser():
                     "call.",
         epilog=f"example: {NAME} stat -e instructions:u -- ./bench input.txt")
     p.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to emulate (%(default)s)")
-    p.add_argument("--smp", metavar="N", type=int, help="how many processors (1; with a hybrid 2)")
+    p.add_argument("--smp", metavar="N", type=guest.above_zero, help="how many processors (1; with a hybrid 2)")
     p.add_argument("--plugin", metavar="OPTIONS", default="",
                    help="more options of the plugin; 'mem' and 'c2c' have memory=model without it")
     p.add_argument("--with", metavar="PATH", action="append", default=[], dest="others",
@@ -174,7 +188,7 @@ def parser():
     p.add_argument("--by", metavar="PERCENT", type=float, default=0,
                    help="with --check: how much higher a count may be (%(default)s)")
     guest.add_snapshot_options(p)
-    p.add_argument("--timeout", metavar="S", type=int, default=guest.LIMIT,
+    p.add_argument("--timeout", metavar="S", type=guest.above_zero, default=guest.LIMIT,
                    help="give up after S seconds (%(default)s)")
     p.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return p
@@ -191,6 +205,8 @@ def call(a, folder):
     if (a.save or a.check) and words[0] != "stat":
         raise Wrong("--save and --check compare what 'stat' counts")
     data, writes = data_of(words)
+    if not program:
+        need_program(words, writes)
     files = brought(words[1:], program, None if writes else data, a.others)
     if writes:
         files.pop(str(data).lstrip("/"), None)
