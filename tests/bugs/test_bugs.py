@@ -108,7 +108,8 @@ def test_status_for_git_bisect(monkeypatch, tmp_path, verdict, status):
         return verdict, ""
     monkeypatch.setattr(bug, "ROOT", tmp_path)
     monkeypatch.setattr(bug, "boot", lambda *_: None)
-    monkeypatch.setattr(sys, "argv", ["x.py", "--kernel", "arch/x86/boot/bzImage"])
+    (tmp_path / "bzImage").touch()
+    monkeypatch.setattr(sys, "argv", ["x.py", "--kernel", str(tmp_path / "bzImage")])
     assert bug.main(bug.Bug("", "", "", "", "", (), judge)) == status
 
 

