@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, LEAKS, cairn, errors_of, text_of
+from cairn_tool import CAIRN, cairn, errors_of, text_of
 
 SAMPLES = cairn_boot.ROOT / "samples"
 CORPUS = cairn_boot.ROOT / "tests" / "fuzz" / "corpus" / "cairn_decode"
@@ -187,13 +187,11 @@ def test_nothing_is_invented(name, make, tmp_path):
 @pytest.mark.parametrize("path", ONE, ids=lambda path: path.name[4:])
 def test_text(path):
     """What gdb, xxd, hexdump, od and base64 printed of one record; dmesg, crash, WinDbg and bpftrace by their rules."""
-    data = text_of(cairn("decode", "--json", SAMPLES / "records.xxd")).splitlines()
-    want = json.loads(data[1])
-    for env in (None, LEAKS):
-        done = cairn("decode", "--json", path, env=env)
-        head, record, end = map(json.loads, done.stdout.splitlines())
-        assert not done.stderr and head["size"] == 176 and end["unknown_behind"] == 0
-        assert record["fields"] == want["fields"]
+    want = json.loads(text_of(cairn("decode", "--json", SAMPLES / "records.xxd")).splitlines()[1])
+    done = cairn("decode", "--json", path)
+    head, record, end = map(json.loads, done.stdout.splitlines())
+    assert not done.stderr and head["size"] == 176 and end["unknown_behind"] == 0
+    assert record["fields"] == want["fields"]
     placed = {"crash": 0xFFFF888012340000, "db": 0xFFFFF80312340000, "dq": 0xFFFFF80312340000, "lldb": 0x1000,
               "qemu": 0x1000, "gdb-gx": 0x404010, "gdb-bx": 0x404010, "gdb-hx": 0x404010, "gdb-wx": 0x404010}
     assert int(head.get("address", "0"), 16) == placed.get(path.name[4:], 0)
@@ -252,7 +250,7 @@ SESSION = [
 @pytest.mark.parametrize("before", SESSION + ["".join(SESSION[n:n + 3]) for n in range(len(SESSION) - 2)]
                          + ["".join(SESSION)], ids=str)
 def test_a_session_in_front(before):
-    done = cairn("decode", "-", data=(before + GX).encode(), env=LEAKS)
+    done = cairn("decode", "-", data=(before + GX).encode())
     left_out, text = before.count("\n"), " ".join(text_of(done).split())
     assert not done.stderr and f"starting at 0x{PLACE:x}; {left_out} other line" in text, text[:300]
     assert text.endswith("every byte fits")
@@ -311,7 +309,7 @@ def test_encodings():
         assert done.returncode == 3 and "UTF-16 text, as PowerShell writes it" in errors_of(done)
     escapes = "".join(f"\\{byte:03o}" for byte in BYTES)
     octal = f"(gdb) print buffer\n$1 = \"{escapes}\", '\\000' <repeats 15 times>\n"
-    done = cairn("decode", "-", data=octal.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=octal.encode())
     assert done.returncode == 3 and "line 2: octal escapes, as gdb prints strings: use print/x" in errors_of(done)
 
 
@@ -372,7 +370,7 @@ def test_a_damaged_dump(change, place, expected, records):
     ("0x1000:\t0x0000000000000001\t0x01\n", "line 1, column 28 (byte 8)", "0x and 16 hexadecimal digits, found '0x01'"),
 ])
 def test_damaged_text(text, place, expected):
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == (3 if "byte 0)" in place else 1), errors_of(done)
     assert place in errors_of(done) and expected in errors_of(done), errors_of(done)
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import cairn_boot
-from cairn_tool import LEAKS, cairn, errors_of, text_of
+from cairn_tool import cairn, errors_of, text_of
 
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
 BYTES = bytes.fromhex("".join(line[10:49] for line in XXD.splitlines()))
@@ -18,7 +18,7 @@ HALVES = ", ".join(f"0x{word:x}" for (word,) in struct.iter_unpack("<I", BYTES))
 
 def read(text):
     """What it says of the bytes, if all records are there."""
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     shown = " ".join(text_of(done).split())
     assert not done.stderr and "record 2 at byte 352" in shown and shown.endswith("every byte fits"), text[:200]
     return shown.split(" PEBS records")[0]
@@ -66,14 +66,14 @@ def test_other_braces(before):
     ("x = {{-1, 0x2}, 0x3}", "line 1, column 7 (byte 0)", "a number of at most 64 bits, found '-1,'"),
 ])
 def test_a_number_that_is_wrong(text, place, expected):
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == (3 if "byte 0)" in place else 1)
     assert place in errors_of(done) and expected in errors_of(done), errors_of(done)
 
 
 @pytest.mark.parametrize("text", ["[2, 0, b0]", "{ff, 0, 1}", f"[{', '.join(f'{byte:x}' for byte in BYTES)}]"])
 def test_bare_hexadecimal_numbers(text):
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == 3 and not done.stdout
     assert "line 1: hexadecimal numbers in a list need 0x in front of each" in errors_of(done)
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import LEAKS, cairn, errors_of, text_of
+from cairn_tool import cairn, errors_of, text_of
 
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
 BYTES = bytes.fromhex("".join(line[10:49] for line in XXD.splitlines()))  # xxd -r
@@ -64,7 +64,7 @@ PASTED = {
 def test_pasted(kind, eol):
     """All records are found, with both ends of lines, and lines of other text are counted."""
     text, others = PASTED[kind]
-    done = cairn("decode", "--json", "-", data=text.replace("\n", eol).encode(), env=LEAKS)
+    done = cairn("decode", "--json", "-", data=text.replace("\n", eol).encode())
     assert not done.stderr and done.returncode == 0
     head, *records, _ = map(json.loads, done.stdout.splitlines())
     assert (head["size"], head["sure"]) == (len(BYTES), "sure")
@@ -90,7 +90,7 @@ RESETS = [0] * 32 + [0xFFFFD8F1] + [0] * 15
 ], ids=["gdb", "crash", "drgn"])
 def test_a_struct(text):
     """The DS area as debuggers print Linux' struct debug_store."""
-    done = cairn("decode", "--json", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "--json", "-", data=text.encode())
     assert not done.stderr
     head, area, end = map(json.loads, done.stdout.splitlines())
     assert (head["is"], head["format"], head["sure"], end["unknown_behind"]) == ("a DS area", 5, "sure", 0)
@@ -124,7 +124,7 @@ def test_repeated_lines():
 ])
 def test_bytes_are_missing(behind, place, found):
     """A line with an address is no other text: bytes were to be there."""
-    done = cairn("decode", "-", data=(GX + behind).encode(), env=LEAKS)
+    done = cairn("decode", "-", data=(GX + behind).encode())
     said = errors_of(done)
     assert done.returncode == 1 and place in said and f"found {found}" in said
 
@@ -140,7 +140,7 @@ UNREAD = f"Cannot access memory at address {PLACE + len(BYTES):#x}\n"
 ])
 def test_memory_that_a_debugger_could_not_read(text, line, there):
     """What is before it is shown."""
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{there} bytes, words of 8 bytes")
     assert f"line {line}: the debugger could not read the bytes that follow" in errors_of(done)
 
@@ -148,9 +148,9 @@ def test_memory_that_a_debugger_could_not_read(text, line, there):
 def test_a_debugger_could_read_nothing():
     """Bytes of another command count, where there are any."""
     failed = "(gdb) x/64gx 0\n0x0:\tCannot access memory at address 0x0\n(gdb) "
-    done = cairn("decode", "-", data=failed.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=failed.encode())
     assert done.returncode == 3 and "line 2: the debugger could not read any bytes" in errors_of(done)
-    assert cairn("decode", "-", data=f"{failed}x/66gx b\n{GX}".encode(), env=LEAKS).returncode == 0
+    assert cairn("decode", "-", data=f"{failed}x/66gx b\n{GX}".encode()).returncode == 0
 
 
 def decimal(form, per_line, address="{:#x}:"):
@@ -171,14 +171,14 @@ def od(*arguments):
 ], ids=["gd", "gu", "one", "wd", "bd", "symbols", "session", "tu8", "An", "td8", "td4"])
 def test_decimal_numbers(text):
     """They are not taken for hexadecimal ones; the line says what to print instead."""
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == 3 and not done.stdout
     assert "decimal numbers" in errors_of(done) and "use " in errors_of(done)
 
 
 def test_a_decimal_number_in_front():
     """It is a line of other text."""
-    done = cairn("decode", "-", data=f"528\n{GX}".encode(), env=LEAKS)
+    done = cairn("decode", "-", data=f"528\n{GX}".encode())
     assert done.returncode == 0 and "1 other line is ignored" in " ".join(text_of(done).split())
 
 
@@ -194,24 +194,24 @@ def array(name, words):
 ])
 def test_a_second_array(text, first, line, second):
     """The first is read; how much is behind it is said."""
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{first} bytes, a list of numbers")
     assert f"line {line}: another list begins here, of {second} bytes: decode one at a time" in errors_of(done)
 
 
 def test_no_second_array():
     source = array("a", WORDS) + "int n[4] = {7};\nint main(void) { if (n[0]) { f(1, 2); } return 0; }\n"
-    assert cairn("decode", "-", data=source.encode(), env=LEAKS).returncode == 0
+    assert cairn("decode", "-", data=source.encode()).returncode == 0
 
 
 def test_a_byte_that_is_no_character():
-    done = cairn("decode", "-", data=f"rec: {escaped(BYTES[:24])}\u00e9\n".encode(), env=LEAKS)
+    done = cairn("decode", "-", data=f"rec: {escaped(BYTES[:24])}\u00e9\n".encode())
     assert "(byte 24): expected \\x and two digits for each byte" in errors_of(done)
 
 
 def test_text_within_bytes():
     """Without addresses nobody knows whether bytes are missing."""
-    done = cairn("decode", "-", data="\n".join([*ROWS[:11], "and more", *ROWS[11:]]).encode(), env=LEAKS)
+    done = cairn("decode", "-", data="\n".join([*ROWS[:11], "and more", *ROWS[11:]]).encode())
     assert done.returncode == 1 and "line 12, column 1 (byte 176): expected bytes, found 'and'" in errors_of(done)
 
 
@@ -226,5 +226,5 @@ def test_base64_with_0x():
 def test_base64_twice():
     """Of two such parts nobody knows which is meant."""
     lines = base64.encodebytes(BYTES).decode().splitlines(True)
-    done = cairn("decode", "-", data="".join([*lines[:5], "and more\n", *lines[5:]]).encode(), env=LEAKS)
+    done = cairn("decode", "-", data="".join([*lines[:5], "and more\n", *lines[5:]]).encode())
     assert done.returncode == 1 and "line 6: other text, and more base64 after it" in errors_of(done)

@@ -10,7 +10,7 @@ import struct
 import pytest
 
 import cairn_boot
-from cairn_tool import LEAKS, cairn, errors_of, text_of
+from cairn_tool import cairn, errors_of, text_of
 
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
 BYTES = bytes.fromhex("".join(line[10:49] for line in XXD.splitlines()))
@@ -22,14 +22,14 @@ BASE64 = base64.encodebytes(BYTES).decode().splitlines(True)
 
 def read(text):
     """What it says of the bytes, if all records are there."""
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     shown = " ".join(text_of(done).split())
     assert not done.stderr and "record 2 at " in shown and shown.endswith("every byte fits"), text[:200]
     return shown.split(" PEBS records")[0]
 
 
 def refused(text, said, status=3):
-    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    done = cairn("decode", "-", data=text.encode())
     assert done.returncode == status and said in errors_of(done), errors_of(done)
     assert status == 1 or not done.stdout
 
@@ -112,7 +112,7 @@ LAYOUTS = re.findall(r"^- .*: `([^`]*)`$", PAGE.split("one of these layouts:\n\n
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_the_page(layout):
     """Each example has the first words of the sample, or is a DS area's."""
-    done = cairn("decode", "--json", "--format", "4", "-", data=f"{layout}\n".encode(), env=LEAKS)
+    done = cairn("decode", "--json", "--format", "4", "-", data=f"{layout}\n".encode())
     if "bts_buffer_base" in layout:
         assert json.loads(done.stdout.splitlines()[0])["size"] == 16
         return

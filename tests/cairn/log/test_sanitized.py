@@ -15,10 +15,10 @@ from cairn_tool import GOLDEN, KERNEL, LEAKS, build_id, cairn, text_of, with_key
 
 FILES = sorted([*GOLDEN.glob("*.log"), *GOLDEN.glob("*.etl"), *(cairn_boot.ROOT / "samples").glob("*.log"),
                 *(cairn_boot.ROOT / "samples").glob("*.etl")])
-FEW = ["hw.log", "bts.log", "sessions.log", "fragments.log", "line8.log", "live.log", "windows-19041-32.etl",
-       "windows-compressed.etl"]
-PART = ["--cpu", "0", "--from", "1ms"]
-STACKS = ["bts.log", "hw.log", "ring.log"]  # logs whose branches tell who called
+FEW = ["hw.log", "bts.log", "sessions.log", "fragments.log", "live.log", "windows-compressed.etl"]
+WHOLE, PART = [], ["--cpu", "0", "--from", "1ms"]
+PARTS = [WHOLE, cairn_boot.long(PART)]
+STACKS = ["bts.log", "ring.log", "hw.log"]  # logs whose branches tell who called
 
 
 @functools.cache
@@ -36,19 +36,23 @@ def names():
     return listed, formats
 
 
-def variants(out):
+def variants(out, part):
     """What each command is called with; the log comes behind."""
     listed, formats = names()
     for command in listed:
         if command == "export":
             for form in formats:
-                yield [command, "--to", form, "-o", out / form]
-                if form != "etl":
-                    yield [command, "--to", form, "-o", out / form, *PART]
-        elif command not in ("capture", "diff"):
-            yield [command]
-            if takes(command, "--cpu LIST"):
-                yield [command, *PART]
+                if form != "etl" or not part:
+                    yield [command, "--to", form, "-o", out / form, *part]
+        elif command not in ("capture", "diff") and (not part or takes(command, "--cpu LIST")):
+            yield [command, *part]
+
+
+def each(files, few):
+    """Parameters: a file, and what is shown of it; with `make test`, the whole of a few files, a part of the first."""
+    return [pytest.param(path, part, id=f"{path.name}{'-part' * bool(part)}",
+                         marks=[] if path.name in few[:1 if part else None] else pytest.mark.long)
+            for part in (WHOLE, PART) for path in files]
 
 
 def damaged(data, seed):
@@ -72,23 +76,24 @@ def run(words, data, path=None):
     assert done.returncode or not done.stderr or b"note: " in done.stderr, (words, done.stderr.decode())
 
 
-@pytest.mark.parametrize("path", [path if path.name in FEW else cairn_boot.long(path) for path in FILES],
-                         ids=lambda path: path.name)
-def test_every_command(path, tmp_path):
-    run(["diff", path], path.read_bytes())
-    for words in variants(tmp_path):
+@pytest.mark.parametrize("path, part", each(FILES, FEW))
+def test_every_command(path, part, tmp_path):
+    if not part:
+        run(["diff", path], path.read_bytes())
+    for words in variants(tmp_path, part):
         run(words, path.read_bytes())
 
 
-@pytest.mark.parametrize("path", [path if path.name in FEW[:2] else cairn_boot.long(path) for path in FILES],
+@pytest.mark.parametrize("path", [path if path.name in FEW[:1] else cairn_boot.long(path) for path in FILES],
                          ids=lambda path: path.name)
 @pytest.mark.parametrize("seed", [0, 1, 2, *map(cairn_boot.long, range(3, 12))])
-def test_every_command_on_damage(path, seed, tmp_path):
+@pytest.mark.parametrize("part", PARTS, ids=["whole", "part"])
+def test_every_command_on_damage(path, seed, part, tmp_path):
     data = damaged(path.read_bytes(), seed)
     file = tmp_path / "damaged"
     file.write_bytes(data)
-    for i, words in enumerate(variants(tmp_path)):
-        run(words, data, file if i % 2 == seed % 2 and words != ["top"] else None)  # a file may grow yet: top waits
+    for i, words in enumerate(variants(tmp_path, part)):
+        run(words, data, file if i % 2 == seed % 2 and words[0] != "top" else None)  # a file may grow yet: top waits
 
 
 # ---- with the kernel's file ------------------------------------------------------------------------------------------
@@ -109,9 +114,9 @@ def hostile(path, seed):
     return frames.write(parts)
 
 
-def with_elf(out):
+def with_elf(out, part):
     """What each command that takes --elf is called with."""
-    for words in variants(out):
+    for words in variants(out, part):
         if takes(words[0], "--elf FILE"):
             yield [*words, "--elf", KERNEL]
             if words == ["profile"]:
@@ -125,11 +130,12 @@ def test_stacks_of_the_kernel(log):
     assert any(line.count(";") > 1 for line in text_of(done).splitlines())
 
 
-@pytest.mark.parametrize("log", STACKS)
+@pytest.mark.parametrize("log", [*STACKS[:2], *map(cairn_boot.long, STACKS[2:])])
 @pytest.mark.parametrize("seed", [1, *map(cairn_boot.long, range(2, 12))])
-def test_every_command_on_damage_with_the_kernel(log, seed, tmp_path):
+@pytest.mark.parametrize("part", PARTS, ids=["whole", "part"])
+def test_every_command_on_damage_with_the_kernel(log, seed, part, tmp_path):
     data = hostile(GOLDEN / log, seed)
-    calls = list(with_elf(tmp_path))
+    calls = list(with_elf(tmp_path, part))
     assert {words[0] for words in calls} >= {"dump", "profile", "export"}
     for words in calls:
         run(words, data)
