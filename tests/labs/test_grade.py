@@ -267,10 +267,12 @@ def test_files_of_a_check(tmp_path):
 
 
 def test_memory_of_a_check(tmp_path):
-    """A program on the host that takes all memory ends as one that has failed."""
+    """A program on the host that takes all memory ends as one that has failed. Huge pages are taken faster."""
     code = tmp_path / "all.c"
-    code.write_text("#include <stdlib.h>\n#include <string.h>\n"
-                    "int main(void) { for (;;) { void *p = malloc(1 << 22); if (p) memset(p, 1, 1 << 22); } }\n")
+    code.write_text("#include <string.h>\n#include <sys/mman.h>\nenum { SIZE = 1 << 26 };\nint main(void)\n{\n"
+                    "    for (;;) {\n        void *p = mmap(0, SIZE, PROT_READ | PROT_WRITE, "
+                    "MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);\n        if (p != MAP_FAILED)\n"
+                    "            madvise(p, SIZE, MADV_HUGEPAGE), memset(p, 1, SIZE);\n    }\n}\n", encoding="ascii")
     subprocess.run(["gcc", "-O0", "-fsanitize=address", "-o", tmp_path / "all", code,
                     cb.ROOT / "labs" / "host" / "sanitizers.c"], check=True)
     done = subprocess.run(["timeout", "60", tmp_path / "all"], capture_output=True, text=True, check=False)

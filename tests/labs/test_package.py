@@ -7,7 +7,8 @@ import pytest
 
 import cairn_boot as cb
 
-pytestmark = pytest.mark.skipif(cb.BUILD != cb.ROOT / "build", reason="the installed course looks into build")
+pytestmark = [pytest.mark.skipif(cb.BUILD != cb.ROOT / "build", reason="the installed course looks into build"),
+              pytest.mark.xdist_group("course")]  # which is installed once
 
 
 def run(*command, cwd=None):
