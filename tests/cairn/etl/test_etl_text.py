@@ -10,6 +10,7 @@ import pytest
 from cairn_tool import cairn, text_of
 from make_etl import NAMES, PROCESSES, Maker
 from make_events import ANSI, MANIFEST, TRACELOGGING, UINT8, UINT16, UTF16, Events, field, schema, wide
+from make_profile import Profile
 
 NOT_SHOWN = "\ufffd"
 MANY = "Gr\u00f6\u00dfe \u20ac \u65e5\u672c\u8a9e \U0001f642"
@@ -94,6 +95,22 @@ def test_names_of_threads_and_providers(monkeypatch, tmp_path):
              if line["type"] == "thread"}
     assert {MANY, "\u00fc.exe"} <= names
     assert re.search("\u00fc.exe", (tmp_path / "svg").read_text())
+
+
+@pytest.mark.parametrize("character", ["x", "\u00fc", "\u65e5", "\U0001f642"])
+@pytest.mark.parametrize("length", [3, 9, 26])
+def test_columns_hold_characters_of_any_width(monkeypatch, character, length):
+    """Where the columns are does not depend on the bytes of a name, and no name has bytes that are not its own."""
+    def lines(name):
+        for tid in (904, 908, 1404):
+            monkeypatch.setitem(NAMES, tid, name)
+        monkeypatch.setitem(PROCESSES, 900, name)
+        maker = Maker(19041, 64)
+        for command in ("dump", "stat"):
+            yield from text_of(cairn(command, "-", data=maker.make())).splitlines()
+        yield from text_of(cairn("stat", "-", data=Profile().make())).splitlines()
+
+    assert [line.replace(character, "x") for line in lines(character * length)] == list(lines("x" * length))
 
 
 def test_wrapped_lines_are_cut_between_characters():

@@ -29,3 +29,9 @@ const char *cairn_cut(char *out, size_t size, struct cairn_slice text, int width
     strcat(out, end);
     return out;
 }
+
+int cairn_fill(const char *text, int columns)
+{
+    const struct cairn_slice all = cairn_slice_of(text);
+    return columns + (int)(all.size - cairn_columns(all));
+}

@@ -255,7 +255,8 @@ static void print_change(double a, double b, bool share)
 
 static void print_line(const struct line *l, bool share)
 {
-    printf("  %-*s %10.2f %12.2f", NAMES, CAIRN_CUT(cairn_slice_of(l->name), NAMES), l->value[A], l->value[B]);
+    const char *name = CAIRN_CUT(cairn_slice_of(l->name), NAMES);
+    printf("  %-*s %10.2f %12.2f", cairn_fill(name, NAMES), name, l->value[A], l->value[B]);
     print_change(l->value[A], l->value[B], share);
     printf("%s%s\n", *l->mark ? " " : "", l->mark);
 }

@@ -34,7 +34,7 @@ struct dump {
 };
 
 #define PLACE   64u   /* bytes of time and CPU, and what is before them */
-#define COLUMN  40u   /* bytes of a column of a switch's line, with its colour */
+#define COLUMN  72u   /* bytes of a column of a switch's line: 16 characters of 4 bytes; or fewer, and its colour */
 #define THREADS 1024u /* kept as text */
 
 struct column {
@@ -162,16 +162,19 @@ static void print_head(const struct dump *d, bool compact)
 
 /* ---- switches: there may be millions, so printf is left out ------------------------------------------------------ */
 
+static void fill_column(struct column *c, const char *text, int columns)
+{
+    c->size = (uint8_t)snprintf(c->text, COLUMN, "%-*s", cairn_fill(text, columns), text);
+}
+
 /* Names of a thread as they stand in the columns of who left and of who came, padded. */
 static const struct column *thread_column(const struct dump *d, uint32_t tid, bool came)
 {
     struct thread_columns *t = &d->columns->threads[tid % THREADS];
     char text[CAIRN_SHOWN];
     if (!t->told || t->tid != tid) {
-        const int room = room_for(d, 16);
-        t->left.size =
-            (uint8_t)snprintf(t->left.text, COLUMN, "%-*s", room, cairn_show_thread(text, d->log, tid, room));
-        t->came.size = (uint8_t)snprintf(t->came.text, COLUMN, "%-14s", cairn_show_thread(text, d->log, tid, 14));
+        fill_column(&t->left, cairn_show_thread(text, d->log, tid, room_for(d, 16)), room_for(d, 16));
+        fill_column(&t->came, cairn_show_thread(text, d->log, tid, 14), 14);
         t->tid = tid;
         t->told = true;
     }

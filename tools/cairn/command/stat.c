@@ -249,7 +249,8 @@ static void print_threads(struct cairn_totals *t)
            cairn_stat_heading(), cairn_stat_plain());
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct cairn_total_thread *h = &t->threads.items[i];
-        printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
+        cairn_show_thread(name, t->log, h->tid, 28);
+        printf("  %-*s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_fill(name, 28), name,
                cairn_percent(h->busy, all), cairn_show_span(span, t->log, h->busy), h->runs, h->records);
     }
     if (t->threads.count > top)

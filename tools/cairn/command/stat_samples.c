@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/command/stat.h"
 #include "tools/cairn/log/etl/processes.h"
@@ -68,11 +69,13 @@ static int by_samples(const void *a, const void *b)
 static void print_process(const struct process *p, const struct cairn_processes *names, uint64_t busy)
 {
     const struct cairn_owner *o = p->pid == CAIRN_NO_TID ? NULL : cairn_owner_of(&names->processes, p->pid);
-    char name[CAIRN_SHOWN] = "unknown process";
+    const char *known = o && o->name[0] ? o->name : "process";
+    char name[CAIRN_SHOWN] = "unknown process", number[16];
+    const int size = snprintf(number, sizeof(number), ":%" PRIu32, p->pid);
     if (p->pid != CAIRN_NO_TID)
-        snprintf(name, sizeof(name), "%.20s:%" PRIu32, o && o->name[0] ? o->name : "process", p->pid);
-    printf("  %-28s %8.2f %% %12" PRIu64 " %12.2f %%\n", name, cairn_percent(p->samples, busy), p->samples,
-           cairn_percent(p->kernel, p->samples));
+        snprintf(name, sizeof(name), "%s%s", CAIRN_CUT(cairn_slice_of(known), 28 - size), number);
+    printf("  %-*s %8.2f %% %12" PRIu64 " %12.2f %%\n", cairn_fill(name, 28), name, cairn_percent(p->samples, busy),
+           p->samples, cairn_percent(p->kernel, p->samples));
 }
 
 void cairn_stat_samples(const struct cairn_log *log, size_t most)

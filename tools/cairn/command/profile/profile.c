@@ -8,6 +8,7 @@
 #include "ds/ds.h"
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
@@ -282,8 +283,10 @@ static void print_rows(const struct profile *p)
         int used = printf("%10" PRIu64 " %6.2f %%", r->count, 100.0 * (double)r->count / (double)p->records);
         const char *who =
             r->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, p->log, r->tid, 27) : cairn_blame_text(r->blame);
-        if (per == PER_BOTH)
-            used += printf("   %-27s", who);
+        if (per == PER_BOTH) {
+            printf("   %-*s", cairn_fill(who, 27), who);
+            used += 3 + 27;
+        }
         const char *last = per == PER_THREAD ? who : r->where;
         used += printf("   ");
         if (per != PER_THREAD && r->count >= p->records / HOT + 1 && (size_t)used + strlen(last) <= CAIRN_COLUMNS)
