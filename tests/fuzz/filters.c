@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/log/clock.h"
 #include "tools/cairn/model/cpu_time.h"
 #include "tools/cairn/model/totals.h"
 
@@ -65,12 +66,24 @@ static const struct kind kinds[KINDS] = {
 };
 static unsigned set; /* bits: kinds */
 
+static void plain_clock(void)
+{
+    cairn_clock = CAIRN_CLOCK_TRACE;
+    cairn_zone = CAIRN_ZONE_UTC;
+}
+
+void fuzz_filter_clear(void)
+{
+    plain_clock();
+    cairn_filter_clear();
+}
+
 static bool use(const struct cairn_log *log, unsigned which, uint32_t choice)
 {
     static char values[KINDS][CAIRN_SHOWN];
     char why[2 * CAIRN_SHOWN];
     bool good = true;
-    cairn_filter_clear();
+    fuzz_filter_clear();
     for (unsigned k = 0; k < KINDS && good; k++)
         if (which >> k & 1)
             good = kinds[k].value(log, choice >> BITS * k, values[k]) && !kinds[k].take(values[k]);
@@ -81,9 +94,22 @@ static bool use(const struct cairn_log *log, unsigned which, uint32_t choice)
     return good;
 }
 
+/* What this log can tell of what is chosen. */
+static void use_clock(const struct cairn_log *log, uint32_t choice)
+{
+    char why[CAIRN_CLOCK_WHY];
+    cairn_clock = choice % (CAIRN_CLOCK_WALL + 1);
+    cairn_zone = choice / (CAIRN_CLOCK_WALL + 1) % (CAIRN_ZONE_TRACE + 1);
+    if (!cairn_clock_told(log, why))
+        plain_clock();
+}
+
 bool fuzz_filter(const struct cairn_log *log, uint32_t choice)
 {
-    return use(log, 1 + choice % ((1u << KINDS) - 1), choice / ((1u << KINDS) - 1));
+    if (!use(log, 1 + choice % ((1u << KINDS) - 1), choice / ((1u << KINDS) - 1)))
+        return false;
+    use_clock(log, choice);
+    return true;
 }
 
 bool fuzz_filter_taken(const struct cairn_command *command)

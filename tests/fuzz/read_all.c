@@ -279,7 +279,7 @@ static void read_part(const struct cairn_log *log, void *context)
         fuzz_perf(log);
         fuzz_sqlite(log);
     }
-    cairn_filter_clear();
+    fuzz_filter_clear();
 }
 
 /* What changed from one to the other; from one to itself, nothing. */

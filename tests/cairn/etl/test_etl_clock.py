@@ -120,6 +120,21 @@ def test_zones(zone, start, east):
     assert next(shown(text_of(cairn("dump", "--clock", "wall", "-", data=data))))[0] == iso(begins)
 
 
+@pytest.mark.parametrize("zone, east", [
+    ({"bias": 2 ** 31 - 60}, None), ({"bias": -2 ** 31}, None), ({"bias": 1500}, -1), ({"bias": -1500}, 1),
+    ({"bias": -60, "standard": (65535, 65535, 65535, 3), "daylight": (65535, 0, 0, 65535)}, None),
+    ({"bias": -60, "standard": (10, 7, 65535, 3), "daylight": (3, 14, 9, 2)}, 1)])
+def test_zones_that_cannot_be(zone, east):
+    """Biases of more than a day, rules of no calendar: some time is shown, and it does not take longer."""
+    begins = filetime(2025, 1, 1, 12)
+    data = with_zone(windows(start=begins)[0], **zone)
+    done = cairn("dump", "--clock", "wall", "--zone", "trace", "-", data=data)
+    at = next(shown(text_of(done)))[0]
+    assert east is None or at == iso(begins, east)
+    assert b"runtime error" not in done.stderr
+    text_of(cairn("info", "-", data=data))
+
+
 def test_info_tells_the_zone_and_all_digits():
     data = with_zone(windows(start=make_etl.EPOCH + 1234567)[0], **EUROPE)
     text = text_of(cairn("info", "-", data=data))

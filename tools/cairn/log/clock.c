@@ -50,6 +50,8 @@ static struct tm calendar(int64_t seconds)
     return tm;
 }
 
+#define WHICH_MOST 5 /* of a weekday in a month: its last */
+
 /* The moment of a year that a SYSTEMTIME of a zone's rules means, in seconds since 1970 of the local time. */
 static int64_t moment(const uint16_t rule[8], int year)
 {
@@ -58,7 +60,7 @@ static int64_t moment(const uint16_t rule[8], int year)
     const int64_t begins = timegm(&first), ends = timegm(&next);
     int64_t day = rule[ETL_DAY] - 1;
     if (!rule[ETL_YEAR])
-        day = (rule[ETL_WEEKDAY] + 7 - first.tm_wday) % 7 + 7 * day;
+        day = (rule[ETL_WEEKDAY] + 7 - first.tm_wday) % 7 + 7 * (day < WHICH_MOST ? day : WHICH_MOST - 1);
     while (!rule[ETL_YEAR] && begins + day * 86400 >= ends)
         day -= 7;
     return begins + day * 86400 + rule[ETL_HOUR] * 3600 + rule[ETL_MINUTE] * 60 + rule[ETL_SECOND];
@@ -76,7 +78,7 @@ int32_t cairn_zone_of_etl(const struct cairn_etl *etl, int64_t filetime)
         const int64_t from = moment(z->daylight, year) + standard, until = moment(z->standard, year) + daylight;
         in_daylight = from < until ? seconds >= from && seconds < until : seconds >= from || seconds < until;
     }
-    return (int32_t) - (in_daylight ? daylight : standard);
+    return (int32_t)(-(in_daylight ? daylight : standard) % (24 * 3600)); /* no zone is a day away */
 }
 
 int32_t cairn_zone_east(const struct cairn_log *log, int64_t filetime)
