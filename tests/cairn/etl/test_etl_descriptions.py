@@ -145,6 +145,26 @@ def test_chunks_of_several_threads():
     assert not is_read(plain(one[1:] + one[:1]))
 
 
+def test_the_first_string_of_several_languages_counts():
+    strings = XML.index("<localization>"), XML.index("</localization>")
+    second = XML[strings[0] + 14:strings[1]].replace("Red", "Rot").replace("en-US", "de-DE")
+    xml = XML[:strings[1]] + second + XML[strings[1]:]
+    xml = xml.replace("</templates>",
+                      '<template tid="BlobArgs"><data name="x" inType="win:UInt8"/></template></templates>')
+    data = file_of(lambda m: m.event(SOURCE, 3, b"\2\0\0\0\xaa\xbb" + bytes(10), version=0),
+                   *(lambda m, p=p: m.chunk(p) for p in chunks(xml, 1000)))
+    assert found(data)[0]["fields"][:2] == [{"name": "dataSize", "value": "2"}, {"name": "data", "value": "0xaabb"}]
+    xml = xml.replace('value="2" version="1"', 'value="2" version="1" message="$(string.map_Colour.Red)"')
+    data = plain([(part, {}) for part in chunks(xml, 1000)])
+    assert found(data)[0]["message"] == "Red"
+
+
+@pytest.mark.parametrize("value, version", [(65538, 1), (2, 257)])
+def test_a_manifest_s_event_that_cannot_be(value, version):
+    xml = XML.replace('value="2" version="1"', f'value="{value}" version="{version}"')
+    assert not is_read(plain([(part, {}) for part in chunks(xml, 1000)]))
+
+
 @pytest.mark.parametrize("xml", [
     XML.replace("<provider", '<!DOCTYPE a [<!ENTITY x "y">]><provider', 1),
     '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "yyyyyyyy">]>' + XML,

@@ -16,19 +16,10 @@ static bool is_shown(uint32_t c)
     return !control && !turns && !surrogate && c <= 0x10FFFF;
 }
 
-/* Of a character that cairn_utf8 takes. */
-static uint32_t decode(const uint8_t *p, unsigned size)
-{
-    uint32_t c = size == 1 ? p[0] : p[0] & (0x7Fu >> size);
-    for (unsigned i = 1; i < size; i++)
-        c = c << 6 | (p[i] & 0x3Fu);
-    return c;
-}
-
 unsigned cairn_printable_at(const uint8_t *p, size_t left)
 {
     const unsigned size = cairn_utf8(p, left);
-    return size && is_shown(decode(p, size)) ? size : 0;
+    return size && is_shown(cairn_utf8_value(p, size)) ? size : 0;
 }
 
 unsigned cairn_printable_put(char out[4], uint32_t c)
@@ -54,7 +45,7 @@ static uint32_t utf8(const uint8_t *p, uint32_t left, uint32_t *bytes)
 {
     const unsigned size = cairn_utf8(p, left);
     *bytes = size ? size : 1;
-    return size ? decode(p, size) : NOT_SHOWN;
+    return size ? cairn_utf8_value(p, size) : NOT_SHOWN;
 }
 
 uint32_t cairn_printable(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character)

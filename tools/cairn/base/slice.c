@@ -110,6 +110,14 @@ unsigned cairn_utf8(const uint8_t *p, size_t left)
     return 0;
 }
 
+uint32_t cairn_utf8_value(const uint8_t *p, unsigned size)
+{
+    uint32_t c = size == 1 ? p[0] : p[0] & (0x7Fu >> size);
+    for (unsigned i = 1; i < size; i++)
+        c = c << 6 | (p[i] & 0x3Fu);
+    return c;
+}
+
 const char *cairn_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;

@@ -27,5 +27,7 @@ bool cairn_slice_u64(struct cairn_slice s, uint64_t *value);
 bool cairn_slice_numbers(struct cairn_slice s, uint64_t *values, unsigned count);
 /* Bytes of the UTF-8 character at `p`, 0 where it is none (RFC 3629). `left`: 1 and more. */
 unsigned cairn_utf8(const uint8_t *p, size_t left);
+/* Which character it is; `size`: as cairn_utf8 says, not 0. */
+uint32_t cairn_utf8_value(const uint8_t *p, unsigned size);
 /* `one` or `many` of `n` things. */
 const char *cairn_plural(uint64_t n, const char *one, const char *many);

@@ -5,7 +5,7 @@
 
 #include "tools/cairn/log/etl/kernel_events.h"
 
-/* What the class calls its events of a type, "DbgID_RSDS of ImageID"; NULL: it is none of these. */
+/* What the class calls its events of a type, "DbgID_RSDS"; NULL: it is none of these. */
 const char *cairn_class_event_name(const struct cairn_event *event);
 /* Tells each field. */
 enum cairn_fit cairn_class_event_fields(const struct cairn_log *log, const struct cairn_event *event,

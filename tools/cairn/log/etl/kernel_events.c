@@ -256,6 +256,8 @@ static struct cairn_value_type type_of(char kind, unsigned pointer)
         return (struct cairn_value_type){CAIRN_VALUE_TEXT, 1};
     case 't':
         return (struct cairn_value_type){CAIRN_VALUE_FILETIME, 0};
+    case 's':
+        return (struct cairn_value_type){CAIRN_VALUE_TOKEN_SID, (uint8_t)pointer};
     case 'g':
         return (struct cairn_value_type){CAIRN_VALUE_GUID, 0};
     case 'a':
@@ -311,15 +313,6 @@ static void tell_stack(struct reading *r, const char *name)
     r->payload.size = 0;
 }
 
-/* TOKEN_USER, whose first word is 0 where nothing follows, and the SID behind it. */
-static bool take_user(struct reading *r, char out[CAIRN_VALUE_TEXT_MOST])
-{
-    const bool any = r->payload.size >= 4 && cairn_get32(r->payload.at);
-    out[0] = '\0';
-    return cairn_bytes_take(&r->payload, any ? ETL_TOKEN_USER((uint32_t)r->pointer) : 4) &&
-           (!any || cairn_value_take(out, &r->payload, (struct cairn_value_type){CAIRN_VALUE_SID, 0}));
-}
-
 /* The key of a file, and the name that it had then. */
 static bool tell_file(struct reading *r, const char *name)
 {
@@ -350,10 +343,6 @@ static bool tell_field(struct reading *r, const char *name, const char *kind)
         return true;
     case 'F':
         return tell_file(r, name);
-    case 's':
-        if (!take_user(r, text))
-            return false;
-        break;
     case '*':
         tell_list(r, name, kind[1]);
         return true;

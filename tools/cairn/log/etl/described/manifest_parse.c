@@ -153,9 +153,12 @@ static void read_data(struct reader *r)
 
 static void read_event(struct reader *r)
 {
+    const uint64_t id = number(r, "value"), version = number(r, "version");
+    if (id > UINT16_MAX || version > UINT8_MAX)
+        return; /* no event has such a one */
     const struct cairn_manifest_event e = {
-        .id = (uint16_t)number(r, "value"),
-        .version = (uint8_t)number(r, "version"),
+        .id = (uint16_t)id,
+        .version = (uint8_t)version,
         .symbol = kept(r, "symbol"),
         .level = kept(r, "level"),
         .opcode = kept(r, "opcode"),

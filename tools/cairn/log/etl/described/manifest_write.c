@@ -27,7 +27,29 @@ static int by_name(const void *a, const void *b)
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const struct cairn_manifest_string *)a)->id, ((const struct cairn_manifest_string *)b)->id);
+    const struct cairn_manifest_string *x = a, *y = b;
+    const int c = strcmp(x->id, y->id);
+    return c ? c : ((uintptr_t)x->id > (uintptr_t)y->id) - ((uintptr_t)x->id < (uintptr_t)y->id);
+}
+
+/* Of several templates or strings of one name, as those of more than one language are, the first counts. */
+static void order(struct cairn_manifest *m)
+{
+    struct cairn_manifest_list *t = m->templates.items;
+    struct cairn_manifest_string *s = m->strings.items;
+    size_t templates = 0, strings = 0;
+    if (m->templates.count)
+        qsort(t, m->templates.count, sizeof(*t), by_name);
+    if (m->strings.count)
+        qsort(s, m->strings.count, sizeof(*s), by_id);
+    for (size_t i = 0; i < m->templates.count; i++)
+        if (!templates || strcmp(t[i].name, t[templates - 1].name) != 0)
+            t[templates++] = t[i];
+    for (size_t i = 0; i < m->strings.count; i++)
+        if (!strings || strcmp(s[i].id, s[strings - 1].id) != 0)
+            s[strings++] = s[i];
+    m->templates.count = templates;
+    m->strings.count = strings;
 }
 
 static int name_of(const void *name, const void *list)
@@ -74,9 +96,7 @@ static void put_characters(struct writer *w, struct cairn_slice text)
 {
     const uint8_t *p = (const uint8_t *)text.at, *end = p + (text.size < TEXT_MOST ? text.size : TEXT_MOST);
     for (unsigned n; p < end && (n = cairn_utf8(p, (size_t)(end - p))); p += n) {
-        uint32_t c = n == 1 ? p[0] : p[0] & (0x7Fu >> n);
-        for (unsigned i = 1; i < n; i++)
-            c = c << 6 | (p[i] & 0x3Fu);
+        uint32_t c = cairn_utf8_value(p, n);
         if (c >= 0x10000) {
             put16(w, 0xD800 + ((c - 0x10000) >> 10));
             c = 0xDC00 + ((c - 0x10000) & 0x3FF);
@@ -203,10 +223,7 @@ static void write_map(struct writer *w, const struct cairn_manifest_list *list)
 void cairn_manifest_write(struct cairn_manifest *m, const uint8_t *provider, struct cairn_manifest_parts *parts)
 {
     struct writer w = {.m = m, .parts = parts, .provider = provider};
-    if (m->templates.count)
-        qsort(m->templates.items, m->templates.count, sizeof(*m->templates.items), by_name);
-    if (m->strings.count)
-        qsort(m->strings.items, m->strings.count, sizeof(*m->strings.items), by_id);
+    order(m);
     for (size_t i = 0; i < m->events.count && !parts->full; i++)
         write_event(&w, &m->events.items[i]);
     for (size_t i = 0; i < m->maps.count && !parts->full; i++)
