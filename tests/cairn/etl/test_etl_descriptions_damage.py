@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Descriptions of events that are damaged, or made to be slow: the reader ends, in time that grows with the file, and
-in 64 MiB more than the file has."""
+"""Descriptions of events, values, stacks of samples and names of files that are damaged, or made to be slow: the reader
+ends, in time that grows with the file, and in 64 MiB more than the file has."""
 
 import random
+import re
 import struct
 import subprocess
 
@@ -10,27 +11,27 @@ import pytest
 
 import cairn_boot
 from cairn_tool import SANITIZED, cairn, measured
-from make_descriptions import (EVENT_INFO, MAP_INFO, METADATA, SOURCE, STRUCT, UINT8, UINT32, UTF16, XML, Described,
+from make_descriptions import (EVENT_INFO, MAP_INFO, METADATA, SOURCE, STRUCT, UINT32, UTF16, XML, Described,
                                Property, chunks, event_info, map_info)
 from make_etl import Maker
-from make_events import MANIFEST
+from make_events import MANIFEST, Events
+from make_profile import Profile
 
 ROOM = 64 << 20
 BUFFER = 65536
 
 
-def bent(data, seed):
-    """The file with some bytes of its descriptions changed: those behind the first one."""
+def bent(data, seed, begins):
+    """The file with some bytes from there on changed."""
     made, rng = bytearray(data), random.Random(seed)
-    begins = data.index(METADATA.bytes_le) + 24
     for _ in range(rng.choice([1, 3, 30])):
         at = rng.randrange(begins, len(made))
         made[at] = rng.choice([0, 1, 0x7F, 0xFF, rng.randrange(256)])
     return bytes(made)
 
 
-def dies(data):
-    done = subprocess.run([SANITIZED, "export", "--to", "json", "-"], input=data, capture_output=True, check=False,
+def dies(data, to="json"):
+    done = subprocess.run([SANITIZED, "export", "--to", to, "-"], input=data, capture_output=True, check=False,
                           timeout=120)
     return done.returncode not in (0, 1) or b"Sanitizer" in done.stderr or b"runtime error" in done.stderr
 
@@ -39,7 +40,18 @@ def dies(data):
 def test_damaged_descriptions(count):
     wholes = [Described(19041, bits).make() for bits in (32, 64)]
     for seed in range(count):
-        assert not dies(bent(wholes[seed % 2], seed)), seed
+        whole = wholes[seed % 2]
+        assert not dies(bent(whole, seed, whole.index(METADATA.bytes_le) + 24)), seed
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1500, marks=pytest.mark.long)])
+def test_damaged_events(count):
+    """Every type of TraceLogging and every field of the kernel's events, names of files; samples and their stacks."""
+    events_, profiles = ([maker.make() for maker in makers] for makers in
+                         ([Events(19041, bits) for bits in (32, 64)], [Profile(bits=bits) for bits in (32, 64)]))
+    for seed in range(count):
+        assert not dies(bent(events_[seed % 2], seed, Events.buffer_bytes)), seed
+        assert not dies(bent(profiles[seed % 2], seed, Profile.buffer_bytes), "folded"), seed
 
 
 # ---- what is made to be slow -----------------------------------------------------------------------------------------
@@ -117,13 +129,20 @@ def instructions(command, path):
     return int(out.read_text().rsplit("summary:", 1)[1].split()[0])
 
 
+def told(*some):
+    """What `info` tells of a file with these events."""
+    maker = Described(19041, 64)
+    maker.events = lambda: [one(maker) for one in some]
+    text = cairn("info", "-", data=maker.make()).stdout.decode()
+    return [re.search(rf"^  {key} +(.*)$", text, re.M) for key in ("descriptions", "manifests")]
+
+
 def test_a_budget_is_said():
     """More manifests of one provider than are read, or more than all may come to."""
-    maker = Described(19041, 64)
-    parts = [chunks(XML.replace("Made-Up", f"Made-Up-{n}"), 60000)[0] for n in range(3)]
-    maker.events = lambda: [maker.chunk(part) for part in parts]
-    text = cairn("info", "-", data=maker.make()).stdout.decode()
-    assert "3, and 0 that cannot be read" in text
+    parts = [chunks(f"<a x='{n}'/>", 60000)[0] for n in range(66)]
+    for count, said in (64, "64, and 0"), (66, "64, and 2"):
+        _, manifests = told(*(lambda m, part=part: m.chunk(part) for part in parts[:count] + parts[:9]))
+        assert manifests[1] == f"{said} that cannot be read"
     fields = "".join(f'<data name="{"n" * 300}" inType="win:UInt8"/>' for _ in range(100))
     events_ = "".join(f'<event value="{n}" template="T" symbol="S"/>' for n in range(200))
     xml = f'<a><provider name="P"/>{events_}<template tid="T">{fields}</template></a>'
@@ -132,4 +151,31 @@ def test_a_budget_is_said():
     maker.buffer_bytes = 32768
     maker.events = lambda: [maker.event(SOURCE, 3, b"\1" * 100, version=0), *(maker.chunk(part) for part in parts)]
     text = cairn("info", "-", data=maker.make()).stdout.decode()
-    assert "1, and 1 that cannot be read" in text and UINT8
+    assert "1, and 1 that cannot be read" in text
+
+
+def test_what_cannot_be_read_is_said():
+    """A description that is too short, of an unknown source; a map of a pattern, without its end. Not one of an event
+    that describes itself."""
+    sound = event_info(MANIFEST, 10)
+    for info, unread in ((sound, 0), (sound[:0x6F], 1), (sound[:0x30] + b"\4" + sound[0x31:], 1),
+                         (sound[:0x30] + b"\3" + sound[0x31:], 0)):
+        descriptions, _ = told(lambda m, info=info: m.metadata(EVENT_INFO, info),
+                               lambda m: m.metadata(EVENT_INFO, sound))
+        assert descriptions[1].endswith(f" 0 maps, and {unread} that cannot be read")
+    whole = map_info(MANIFEST, "M", [(1, "x")])
+    for made, said in ((whole, "1 maps, and 0"), (whole[:20] + b"\4" + whole[21:], "0 maps, and 1"),
+                       (whole[:31], "0 maps, and 1"), (whole[:9], "0 maps, and 1")):
+        descriptions, _ = told(lambda m, made=made: m.metadata(MAP_INFO, made))
+        assert descriptions[1] == f"0 events, {said} that cannot be read"
+
+
+@pytest.mark.parametrize("missing, count", [((0,), 1), ((1,), 1), ((0, 1), 1), ((0, 3), 1), ((2, 4), 1), ((), 0)])
+def test_a_manifest_without_all_its_chunks_is_counted_once(missing, count):
+    parts = chunks(XML, len(XML.encode()) // 5 + 1)
+    assert len(parts) == 5
+    left = [part for n, part in enumerate(parts) if n not in missing]
+    _, manifests = told(*(lambda m, part=part: m.chunk(part) for part in left))
+    assert manifests[1] == f"{1 - count}, and {count} that cannot be read"
+    _, manifests = told(*(lambda m, part=part: m.chunk(part) for part in left + left))
+    assert manifests[1] == f"{1 - count}, and {2 * count} that cannot be read"

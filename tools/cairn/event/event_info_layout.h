@@ -78,7 +78,6 @@ _Static_assert(sizeof(struct event_property) == 0x18, "EVENT_PROPERTY_INFO");
 
 /* TDH_INTYPE: up to 25 as TraceLogging's (enum etl_tl_in) */
 enum event_in {
-    EVENT_IN_POINTER = 16,
     EVENT_IN_COUNTED = 300, /* UTF-16 behind its bytes (a word) */
     EVENT_IN_COUNTED_ANSI,
     EVENT_IN_REVERSED_COUNTED, /* the word has its high byte first */
@@ -100,7 +99,6 @@ enum event_out { /* TDH_OUTTYPE, where it matters */
                  EVENT_OUT_PORT = 22,
                  EVENT_OUT_IPV4 = 23,
                  EVENT_OUT_IPV6 = 24,
-                 EVENT_OUT_ETW_TIME = 27,
                  EVENT_OUT_NTSTATUS = 31,
                  EVENT_OUT_HRESULT = 32,
                  EVENT_OUT_CODE_POINTER = 37,

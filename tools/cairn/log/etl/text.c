@@ -267,8 +267,9 @@ static void tell_mode(struct facts *f, uint32_t mode)
 static void tell_descriptions(struct facts *f)
 {
     const struct cairn_descriptions *d = &f->etl->descriptions;
-    if (d->events.count)
-        line(f, "etl.descriptions=%zu events, %zu maps", d->events.count, d->maps.maps.count);
+    if (d->events.count || d->maps.maps.count || d->unread)
+        line(f, "etl.descriptions=%zu events, %zu maps, and %zu that cannot be read", d->events.count,
+             d->maps.maps.count, d->unread);
     if (d->manifests.read || d->manifests.unread)
         line(f, "etl.manifests=%zu, and %zu that cannot be read", d->manifests.read, d->manifests.unread);
 }

@@ -51,8 +51,10 @@ static void add_event(void *to, struct cairn_bytes info)
     struct cairn_descriptions *d = to;
     const bool whole = info.size >= sizeof(struct event_info);
     const uint32_t decoding = whole ? cairn_get32(info.at + offsetof(struct event_info, decoding)) : UINT32_MAX;
+    if (decoding == EVENT_DECODING_TLG || decoding == EVENT_DECODING_WPP)
+        return; /* of an event that describes itself, or of a message */
     if ((decoding != EVENT_DECODING_XML && decoding != EVENT_DECODING_WBEM) || d->events.count >= DESCRIPTIONS_MOST)
-        d->unwanted++; /* of an event that describes itself, or of a message */
+        d->unread++;
     else
         *CAIRN_ADD(d->events) = (struct cairn_description){info.at, info.size, (uint32_t)d->events.count};
 }
@@ -62,8 +64,8 @@ static void add_map(void *to, struct cairn_bytes map)
 {
     struct cairn_descriptions *d = to;
     const uint8_t *provider = cairn_bytes_take(&map, EVENT_GUID_BYTES);
-    if (provider)
-        cairn_event_maps_add(&d->maps, provider, map);
+    if (!provider || !cairn_event_maps_add(&d->maps, provider, map))
+        d->unread++;
 }
 
 void cairn_descriptions_note(struct cairn_descriptions *d, const struct cairn_event *e)

@@ -16,7 +16,7 @@ struct cairn_descriptions { /* zeroed: none */
     } events;
     struct cairn_event_maps maps;
     struct cairn_manifests manifests;
-    size_t unwanted; /* descriptions beyond what is kept, or that are none */
+    size_t unread; /* of events or maps: they are none, of an unknown kind, or too many */
 };
 
 /* Keeps what the event says of others, which stays where it lies. */

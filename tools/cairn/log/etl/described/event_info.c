@@ -21,7 +21,7 @@ struct reader {
     cairn_tell_field *tell;
     void *to;
     uint32_t properties, empty;
-    uint32_t seen[PROPERTIES_MOST]; /* of each the number that it had last: counts and lengths of others */
+    uint32_t *seen; /* of each the number that it had last: counts and lengths of others */
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -163,8 +163,29 @@ static bool is_number(struct cairn_value_type type)
            type.kind == CAIRN_VALUE_BOOL;
 }
 
-/* Takes one off as text; its number, where it has one, is kept for others. */
-static bool take_one(struct reader *r, uint32_t index, const struct event_property *p, char out[CAIRN_VALUE_TEXT_MOST])
+/* Keeps for others the number whose bytes are there. */
+static uint64_t keep(struct reader *r, uint32_t index, const uint8_t *at, struct cairn_value_type type)
+{
+    uint64_t number = 0;
+    memcpy(&number, at, type.bytes);
+    r->seen[index] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    return number;
+}
+
+/* Takes so many numbers off, which are not shown. False: they are none, or there are fewer, and nothing is taken. */
+static bool skip_numbers(struct reader *r, uint32_t index, const struct event_property *p, uint32_t count)
+{
+    struct cairn_value_type type;
+    if (!type_of(&type, p, r->pointer) || !is_number(type) || count > r->payload.size / type.bytes)
+        return false;
+    const uint8_t *at = cairn_bytes_take(&r->payload, count * type.bytes);
+    keep(r, index, at + (count - 1) * type.bytes, type);
+    return true;
+}
+
+/* Takes one off as text; its number, where it has one, is kept for others. `map`: with names for it, or NULL. */
+static bool take_one(struct reader *r, uint32_t index, const struct event_property *p,
+                     const struct cairn_event_map *map, char out[CAIRN_VALUE_TEXT_MOST])
 {
     struct cairn_value_type type;
     uint32_t size;
@@ -176,11 +197,9 @@ static bool take_one(struct reader *r, uint32_t index, const struct event_proper
         return false;
     if (!is_number(type))
         return true;
-    uint64_t number = 0;
-    memcpy(&number, at, type.bytes);
-    r->seen[index] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-    if (p->map_name)
-        cairn_event_map_show(out, r->maps, r->info, p->map_name, number, type.bytes);
+    const uint64_t number = keep(r, index, at, type);
+    if (map)
+        cairn_event_map_show(out, r->maps, map, number, type.bytes);
     return true;
 }
 
@@ -220,12 +239,13 @@ static bool take_structures(struct reader *r, const struct event_property *p, co
 static bool take_values(struct reader *r, uint32_t index, const struct event_property *p, const char *name,
                         uint32_t count, bool array)
 {
+    const struct cairn_event_map *map = p->map_name ? cairn_event_map_find(r->maps, r->info, p->map_name) : NULL;
     struct cairn_value_list list;
     char one[CAIRN_VALUE_TEXT_MOST];
     memset(&list, 0, array ? sizeof(list) : 0);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !(array && list.cut && skip_numbers(r, index, p, count - i)); i++) {
         const uint32_t before = r->payload.size;
-        if (!take_one(r, index, p, one) || !spent(r, before))
+        if (!take_one(r, index, p, map, one) || !spent(r, before))
             return false;
         if (array)
             cairn_value_list_add(&list, one);
@@ -258,13 +278,16 @@ static bool take_property(struct reader *r, uint32_t index, const char *outer, u
 bool cairn_event_info_fields(struct cairn_bytes info, const struct cairn_event_maps *maps, struct cairn_bytes payload,
                              unsigned pointer, cairn_tell_field *tell, void *to)
 {
-    struct reader r = {.info = info, .payload = payload, .maps = maps, .pointer = pointer, .tell = tell, .to = to};
+    uint32_t seen[PROPERTIES_MOST];
+    struct reader r = {
+        .info = info, .payload = payload, .maps = maps, .pointer = pointer, .tell = tell, .to = to, .seen = seen};
     struct event_info head;
     memcpy(&head, info.at, sizeof(head));
     if (head.properties > (info.size - sizeof(head)) / sizeof(struct event_property) ||
         head.properties > PROPERTIES_MOST || head.top_level > head.properties)
         return false;
     r.properties = head.properties;
+    memset(seen, 0, head.properties * sizeof(*seen));
     for (uint32_t i = 0; i < head.top_level; i++)
         if (!take_property(&r, i, "", 0))
             return false;

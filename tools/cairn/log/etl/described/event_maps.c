@@ -65,6 +65,13 @@ static const struct cairn_event_map *find(const struct cairn_event_maps *maps, c
     return low < maps->maps.count && compare(provider, name, m) == 0 ? m : NULL;
 }
 
+const struct cairn_event_map *cairn_event_map_find(const struct cairn_event_maps *maps, struct cairn_bytes info,
+                                                   uint32_t name)
+{
+    const struct cairn_bytes wanted = name_at(info.at, info.size, name);
+    return wanted.at ? find(maps, info.at, wanted) : NULL;
+}
+
 /* ---- what is kept ------------------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
@@ -75,20 +82,18 @@ static int by_value(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
-void cairn_event_maps_add(struct cairn_event_maps *maps, const uint8_t *provider, struct cairn_bytes map)
+bool cairn_event_maps_add(struct cairn_event_maps *maps, const uint8_t *provider, struct cairn_bytes map)
 {
     struct event_map head;
     if (map.size < sizeof(head))
-        return;
+        return false;
     memcpy(&head, map.at, sizeof(head));
     const uint32_t room = (map.size - (uint32_t)sizeof(head)) / sizeof(struct event_map_entry);
     const uint32_t entries = head.entries < room ? head.entries : room;
     const size_t first = maps->values.count;
     if ((head.flag != EVENT_MAP_VALUES && head.flag != EVENT_MAP_BITS) || maps->maps.count >= MAPS_MOST ||
-        entries > VALUES_MOST - first || (head.flag == EVENT_MAP_BITS && entries > BITS_MOST)) {
-        maps->unwanted++;
-        return;
-    }
+        entries > VALUES_MOST - first || (head.flag == EVENT_MAP_BITS && entries > BITS_MOST))
+        return false;
     for (uint32_t i = 0; i < entries; i++) {
         struct event_map_entry entry;
         memcpy(&entry, map.at + sizeof(head) + i * sizeof(entry), sizeof(entry));
@@ -98,6 +103,7 @@ void cairn_event_maps_add(struct cairn_event_maps *maps, const uint8_t *provider
         qsort(maps->values.items + first, entries, sizeof(*maps->values.items), by_value);
     *CAIRN_ADD(maps->maps) =
         (struct cairn_event_map){provider, map.at, map.size, (uint32_t)first, entries, head.flag == EVENT_MAP_BITS};
+    return true;
 }
 
 void cairn_event_maps_settle(struct cairn_event_maps *maps)
@@ -160,12 +166,10 @@ static void show_bits(char *out, const struct cairn_event_map *m, struct values 
         memcpy(out, all, sizeof(all));
 }
 
-void cairn_event_map_show(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_event_maps *maps, struct cairn_bytes info,
-                          uint32_t name, uint64_t number, unsigned bytes)
+void cairn_event_map_show(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_event_maps *maps,
+                          const struct cairn_event_map *m, uint64_t number, unsigned bytes)
 {
-    const struct cairn_bytes wanted = name_at(info.at, info.size, name);
-    const struct cairn_event_map *m = wanted.at && number <= UINT32_MAX ? find(maps, info.at, wanted) : NULL;
-    if (!m)
+    if (number > UINT32_MAX)
         return;
     const struct values v = {maps->values.items + m->first, m->count};
     const uint32_t value = (uint32_t)number, sign = bytes < 4 ? 1u << (8 * bytes - 1) : 0;

@@ -26,17 +26,19 @@ struct cairn_event_maps { /* zeroed: none */
             uint32_t value, name; /* offset in its map */
         } * items;
         size_t count, room;
-    } values;        /* of each map in their order */
-    size_t unwanted; /* maps beyond what is kept, or of a kind that is not known */
+    } values; /* of each map in their order */
 };
 
-/* Keeps a map: `at` and `provider` stay. One that is not what it says has fewer entries, or none. */
-void cairn_event_maps_add(struct cairn_event_maps *maps, const uint8_t *provider, struct cairn_bytes map);
+/* Keeps a map: `at` and `provider` stay. One that is not what it says has fewer entries, or none. False: it is none, of
+ * a kind that is not known, or there is no room. */
+bool cairn_event_maps_add(struct cairn_event_maps *maps, const uint8_t *provider, struct cairn_bytes map);
 /* To be called when all are there. Of several with one name the first counts. */
 void cairn_event_maps_settle(struct cairn_event_maps *maps);
 void cairn_event_maps_free(struct cairn_event_maps *maps);
 
-/* Replaces `out` by the name of the number, of `bytes` bytes, in the map whose name is at `name` in a description
- * (struct event_info). It stays where there is no such map or no such name. */
-void cairn_event_map_show(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_event_maps *maps, struct cairn_bytes info,
-                          uint32_t name, uint64_t number, unsigned bytes);
+/* The map whose name is at `name` in a description (struct event_info); NULL: there is none. */
+const struct cairn_event_map *cairn_event_map_find(const struct cairn_event_maps *maps, struct cairn_bytes info,
+                                                   uint32_t name);
+/* Replaces `out` by the name of the number, of `bytes` bytes. It stays where the map has no such name. */
+void cairn_event_map_show(char out[CAIRN_VALUE_TEXT_MOST], const struct cairn_event_maps *maps,
+                          const struct cairn_event_map *map, uint64_t number, unsigned bytes);

@@ -16,12 +16,13 @@
 
 void cairn_manifests_note(struct cairn_manifests *m, const struct cairn_event *e, struct cairn_bytes payload)
 {
-    struct event_source_envelope envelope;
-    if (payload.size < sizeof(envelope))
+    struct event_source_envelope envelope = {0};
+    if (payload.size >= sizeof(envelope))
+        memcpy(&envelope, payload.at, sizeof(envelope));
+    if (envelope.magic != EVENT_SOURCE_MAGIC || envelope.chunk >= envelope.chunks || m->chunks.count >= CHUNKS_MOST) {
+        m->unread += !envelope.chunk; /* once for each */
         return;
-    memcpy(&envelope, payload.at, sizeof(envelope));
-    if (envelope.magic != EVENT_SOURCE_MAGIC || envelope.chunk >= envelope.chunks || m->chunks.count >= CHUNKS_MOST)
-        return;
+    }
     const uint32_t size = payload.size - (uint32_t)sizeof(envelope), order = (uint32_t)m->chunks.count;
     *CAIRN_ADD(m->chunks) = (struct cairn_manifest_chunk){e->payload - e->head, payload.at, size, order};
 }
@@ -47,6 +48,18 @@ static int in_time(const void *a, const void *b)
     int c = by_writer(x, y);
     c = c ? c : by_number(cairn_get64(x->event + ETL_CLASSIC_TIME), cairn_get64(y->event + ETL_CLASSIC_TIME));
     return c ? c : by_number(x->order, y->order);
+}
+
+static uint16_t number_of(const struct cairn_manifest_chunk *c)
+{
+    return cairn_get16(c->envelope + offsetof(struct event_source_envelope, chunk));
+}
+
+/* Whether a chunk that cannot be read is of another manifest than the one before it, which cannot either; NULL: that
+ * can, or there is none. */
+static bool is_next(const struct cairn_manifest_chunk *c, const struct cairn_manifest_chunk *before)
+{
+    return !before || by_writer(c, before) != 0 || number_of(c) <= number_of(before);
 }
 
 /* How many chunks from the first one on are a whole manifest, whose `bytes` are counted; 0: they are none. */
@@ -83,9 +96,10 @@ struct known { /* manifests of one provider */
     const uint8_t *provider;
     uint64_t hashes[DIFFERENT_MOST];
     unsigned count;
+    bool full; /* the one asked for last had no room */
 };
 
-/* Whether it has been read before, or the provider has too many; else it counts as read from now on. */
+/* Whether it has been read before; else it counts as read from now on, as long as there is room. */
 static bool is_known(struct known *k, const struct cairn_manifest_chunk *first, const char *xml, size_t bytes)
 {
     const uint8_t *provider = first->event + ETL_CLASSIC_PROVIDER;
@@ -97,9 +111,9 @@ static bool is_known(struct known *k, const struct cairn_manifest_chunk *first, 
     for (unsigned i = 0; i < k->count; i++)
         if (k->hashes[i] == hash)
             return true;
-    if (k->count == DIFFERENT_MOST)
-        return true;
-    k->hashes[k->count++] = hash;
+    k->full = k->count == DIFFERENT_MOST;
+    if (!k->full)
+        k->hashes[k->count++] = hash;
     return false;
 }
 
@@ -140,19 +154,25 @@ void cairn_manifests_read(struct cairn_manifests *m, void (*event)(void *to, str
 {
     const struct receiver r = {event, map, to};
     struct known known = {.count = 0};
-    const struct cairn_manifest_chunk *chunks = m->chunks.items;
+    const struct cairn_manifest_chunk *chunks = m->chunks.items, *unread = NULL;
     size_t bytes, n;
     if (m->chunks.count)
         qsort(m->chunks.items, m->chunks.count, sizeof(*m->chunks.items), in_time);
     for (size_t i = 0; i < m->chunks.count; i += n ? n : 1) {
         n = whole(&chunks[i], m->chunks.count - i, &bytes);
         if (!n || bytes > XML_MOST || m->bytes >= BYTES_MOST) {
-            m->unread += n || !cairn_get16(chunks[i].envelope + offsetof(struct event_source_envelope, chunk));
+            m->unread += n || is_next(&chunks[i], unread);
+            unread = n ? NULL : &chunks[i];
             continue;
         }
+        unread = NULL;
         char *xml = join(&chunks[i], n, bytes);
-        if (!is_known(&known, &chunks[i], xml, bytes))
-            read_one(m, chunks[i].event + ETL_CLASSIC_PROVIDER, xml, bytes, &r);
+        if (!is_known(&known, &chunks[i], xml, bytes)) {
+            if (known.full)
+                m->unread++;
+            else
+                read_one(m, chunks[i].event + ETL_CLASSIC_PROVIDER, xml, bytes, &r);
+        }
         free(xml);
     }
 }
