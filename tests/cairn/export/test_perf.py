@@ -14,6 +14,7 @@ import pytest
 import cairn_boot
 import frames
 from cairn_tool import GOLDEN, KERNEL, SAMPLES, build_id, cairn, damaged, errors_of, events, patch, with_keys
+from make_profile import Profile
 from record_log import log as log_of
 
 ROOT = cairn_boot.BUILD / "linux" / "root"  # of `make deps-ds`: Debian 13's
@@ -265,6 +266,23 @@ def test_programs_of_a_linux(tmp_path, perf):
     shown = perf("script", "-i", path, "--no-itrace", "--show-mmap-events")
     assert shown.count(f"r-xp {program}") == len(threads)
     assert shown.count(f"<{'0badc0de' * 4}>]: r-xp /of/elsewhere") == len(threads)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_samples_of_windows_have_their_stacks(tmp_path, perf, bits):
+    """Each thread, and whose each address is, of the kernel or of the program, the innermost first."""
+    maker = Profile(bits=bits)
+    path = export(tmp_path, "-", data=maker.make())[0]
+    found, expected = Counter(), Counter()
+    for sample in perf("script", "-i", path, "-F", "comm,tid,ip,dso", "--max-stack", "200").strip().split("\n\n"):
+        head, *frames_ = sample.splitlines()
+        found[head.split()[-1], *(re.search(r"\((.*)\)$", frame)[1] for frame in frames_)] += 1
+    for line, count in maker.folded.items():
+        thread, *places = (part for part in line.split(";") if part != "[...]")
+        names = [place.partition("+")[0] for place in reversed(places)]
+        tid = thread.rpartition(":")[2].replace("idle", "0")
+        expected[tid, *(f"[{name}]" if name == "driver.sys" else name for name in names)] += count
+    assert found == expected
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -33,16 +33,21 @@ void cairn_perf_profile_event(struct cairn_output *o)
     e->attr.sample_type = PERF_SAMPLE_COMMON | PERF_SAMPLE_CALLCHAIN;
 }
 
+static bool in_kernel(const struct cairn_output *o, uint64_t address)
+{
+    return address >> (8 * o->log->etl->pointer - 1) & 1;
+}
+
 /* Addresses, and in front of the first of the kernel and of the program whose they are. */
-static void put_chain(struct cairn_perf_file *f, const struct cairn_sample *sample)
+static void put_chain(const struct cairn_output *o, struct cairn_perf_file *f, const struct cairn_sample *sample)
 {
     uint64_t frames[CAIRN_FRAMES], chain[2 * CAIRN_FRAMES];
     bool cut;
     const unsigned depth = cairn_sample_frames(sample, frames, &cut);
     unsigned n = 0;
     for (unsigned i = 0; i < depth; i++) {
-        if (!i || frames[i] >> 63 != frames[i - 1] >> 63)
-            chain[n++] = frames[i] >> 63 ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+        if (!i || in_kernel(o, frames[i]) != in_kernel(o, frames[i - 1]))
+            chain[n++] = in_kernel(o, frames[i]) ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         chain[n++] = frames[i];
     }
     cairn_perf_64(f, n);
@@ -53,7 +58,7 @@ void cairn_perf_profile_sample(struct cairn_output *o, const struct cairn_item *
 {
     struct cairn_perf_file *f = &((struct cairn_perf *)o->state)->file;
     const struct cairn_sample *s = o->sample;
-    cairn_perf_begin(f, PERF_RECORD_SAMPLE, s->ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+    cairn_perf_begin(f, PERF_RECORD_SAMPLE, in_kernel(o, s->ip) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
     cairn_perf_64(f, CAIRN_PERF_ID_PROFILE);
     cairn_perf_64(f, s->ip);
     cairn_perf_32(f, s->pid == CAIRN_NO_TID ? s->tid : s->pid);
@@ -61,7 +66,7 @@ void cairn_perf_profile_sample(struct cairn_output *o, const struct cairn_item *
     cairn_perf_64(f, cairn_perf_time(o, item->time));
     cairn_perf_32(f, item->cpu);
     cairn_perf_32(f, 0);
-    put_chain(f, s);
+    put_chain(o, f, s);
     cairn_perf_end(f, NULL);
 }
 
