@@ -68,7 +68,8 @@ static inline void kspin_lock(struct kspinlock *lock)
         kspin_take(lock, cpu->arch.index + 1);
 }
 
-static inline void kspin_unlock(struct kspinlock *lock)
+/* Always inline, as the trace names who calls kspin_unlock_traced. */
+__attribute__((always_inline)) static inline void kspin_unlock(struct kspinlock *lock)
 {
     const struct kcpu *cpu = kcpu_this();
     if (__builtin_expect(lock->owner != cpu->arch.index + 1, 0))
@@ -93,7 +94,7 @@ static inline bool kspin_lock_irqsave(struct kspinlock *lock)
     return on;
 }
 
-static inline void kspin_unlock_irqrestore(struct kspinlock *lock, bool on)
+__attribute__((always_inline)) static inline void kspin_unlock_irqrestore(struct kspinlock *lock, bool on)
 {
     kspin_unlock(lock);
     arch_irq_restore(on);
