@@ -40,7 +40,7 @@ KCFLAGS := $(BARE) -fno-pie -mcmodel=kernel -mno-red-zone -fstack-protector-stro
 # Programs of ring 3 are linked with the kernel, but are part of it only as bytes.
 UCFLAGS := $(BARE) -fpie -fvisibility=hidden -fno-stack-protector -fno-jump-tables
 HCFLAGS := $(COMMON) -I$(B)/gen
-SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
+SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fno-var-tracking -O1
 include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linked with
 
 # ---- Sources, by room
