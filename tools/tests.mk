@@ -34,7 +34,7 @@ UNIT_T := $(and $(T),$(filter %/$(basename $(notdir $(T))),$(UNIT)))
 test: $(or $(UNIT_T),test-products)
 	@$(PYTHON) tests/run.py --build $(B) $(if $(T),--test '$(T)') $(SUITES)
 test-ci test-all: test-products
-	-@$(MAKE) -k --no-print-directory deps-ds $(if $(filter test-all,$@),deps-prove) # where that fails, so do the tests that need it
+	-@$(MAKE) -k --no-print-directory deps-ds $(if $(filter test-all,$@),deps-prove) # else the tests that need it fail
 	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 \
 	    $(if $(filter test-all,$@),--all fuzz $(filter-out fuzz-replay,$(SUITES)) $(if $(LKVS),test-lkvs),\
       $(SUITES)) # fuzz replays, too

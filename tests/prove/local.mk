@@ -3,10 +3,8 @@
 PROVE :=
 prove:
 	@python3 tests/prove/prove.py --build $(B) $(PROVE)
-prove-short:
-	@python3 tests/prove/prove.py --build $(B) --short
-# `make test` is to need no Frama-C.
-SUITES += $(if $(filter test-all,$(MAKECMDGOALS)),prove,$(if $(filter test-ci,$(MAKECMDGOALS)),prove-short))
+# Only `make test-all`: Frama-C is 900 MB of packages.
+SUITES += $(if $(filter test-all,$(MAKECMDGOALS)),prove)
 deps-prove:
 	@tools/deps.sh prove
-.PHONY: prove prove-short deps-prove
+.PHONY: prove deps-prove

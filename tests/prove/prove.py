@@ -8,7 +8,6 @@ A [[proof]] is one run of Frama-C:
     functions    what the proof is about; each statement must be reached
     part         of the functions: some of their statements need not be reached
     property     in words; inputs: for which ones
-    short        part of `make prove-short`
     termination  loops are counted (prove.h)
     eva          more options of Eva
     assumed      functions of the C library that only their specification in Frama-C's stands for
@@ -160,15 +159,13 @@ def check_page(table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", type=Path)
-    parser.add_argument("--short", action="store_true", help="only proofs that take half a minute together")
     parser.add_argument("--page", action="store_true", help=f"if all proofs hold, write {PAGE}")
     parser.add_argument("names", nargs="*", help="only these proofs")
     arguments = parser.parse_args()
     if not shutil.which("frama-c"):
         sys.exit("prove: there is no frama-c: run 'make deps-prove'")
     table = tomllib.loads((ROOT / HERE / "proofs.toml").read_text())
-    proofs = [p for p in table["proof"] if (p["name"] in arguments.names or not arguments.names)
-              and (p.get("short") or not arguments.short)]
+    proofs = [p for p in table["proof"] if p["name"] in arguments.names or not arguments.names]
     if unknown := set(arguments.names) - {p["name"] for p in proofs}:
         sys.exit(f"prove: no such proof: {', '.join(sorted(unknown))}: their names are in tests/prove/proofs.toml")
     failed = 0
@@ -181,7 +178,7 @@ def main():
     for t in table["by_test"] if not arguments.names else []:
         print(f"by test only: {t['property']}", *wrapped(t["functions"]), *t["tests"], *wrapped(f"why: {t['why']}"),
               sep="\n    ")
-    if arguments.page and not failed and not arguments.names and not arguments.short:
+    if arguments.page and not failed and not arguments.names:
         head = (ROOT / PAGE).read_text().split(MADE)[0]
         (ROOT / PAGE).write_text(f"{head}{MADE}\n{page(table)}")
     bad = check_page(table)
