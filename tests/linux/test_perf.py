@@ -69,8 +69,7 @@ PROGRAMS = 4  # random ones: each takes seconds in each guest, and test_random.p
 RANDOM = {"random": "cd /proc/sys/kernel; echo 0 >nmi_watchdog; echo 0 >kptr_restrict; cd - >/dev/null; " +
           checks.random_command(1000, PROGRAMS)}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
-FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "random",
-       "nmi"]
+FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "nmi"]
 
 
 @dataclass
@@ -422,7 +421,7 @@ def test_vector_registers(booted):
     checks.vector_registers(booted.vectors, booted.lines("vectors"))
 
 
-@on(OLDER, QUICK, NEWER)
+@on(OLDER, NEWER)
 def test_random_programs(booted):
     """Beside single-stepping by ptrace: see test_random.py."""
     checks.random_programs(booted.run.said[booted.commands.index("random")], 1000, PROGRAMS, booted.folder)
