@@ -31,7 +31,7 @@ def firmware_that_does_not_wait(tmp_path_factory):
 
 @pytest.mark.parametrize("preset, head, eventing_ip, tsc", [
     ("icelake", "PEBS format 4, in groups: a record has 176 bytes\n", True, True),
-    ("skylake", "PEBS format 3: a record has 200 bytes\n", True, True),
+    cb.long("skylake", "PEBS format 3: a record has 200 bytes\n", True, True),
     ("nehalem", "PEBS format 1: a record has 176 bytes\n", False, False)])
 def test_records(quick, preset, head, eventing_ip, tsc):
     """The counter overflows at every third call and the next is recorded: the fourth, eighth and so on, by turns the
@@ -54,7 +54,7 @@ def test_records(quick, preset, head, eventing_ip, tsc):
 
 @pytest.mark.parametrize("arguments, why", [
     (["preset=penryn"], "calls are no PEBS event before Nehalem"),
-    (["off"], "this is not a processor of Intel's: CPUID.0 names another maker")])
+    cb.long(["off"], "this is not a processor of Intel's: CPUID.0 names another maker")])
 def test_no_pebs(quick, arguments, why):
     assert f"no PEBS here: {why}\n" in hello(*quick, "--qemu-ds", *arguments)
 

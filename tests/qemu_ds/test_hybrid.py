@@ -28,9 +28,9 @@ def sampling(log):
 @pytest.mark.parametrize("options, cpus, who, why", [
     ((f"pebs={LACKING}:2003",), {0, 1}, "2 of 2 efficient cores, from CPU 2 on",
      f"option 'pebs': {LACKING}: not an event of this processor"),
-    ((f"pebs.atom={LACKING}:2003",), {0, 1}, "2 of 2 efficient cores, from CPU 2 on",
-     f"option 'pebs.atom': {LACKING}: not an event of this processor"),
-    (("pebs.cpus=core",), {0, 1}, "2 of 2 efficient cores, from CPU 2 on", "pebs.cpus=core"),
+    cb.long((f"pebs.atom={LACKING}:2003",), {0, 1}, "2 of 2 efficient cores, from CPU 2 on",
+            f"option 'pebs.atom': {LACKING}: not an event of this processor"),
+    cb.long(("pebs.cpus=core",), {0, 1}, "2 of 2 efficient cores, from CPU 2 on", "pebs.cpus=core"),
     (("pebs.cpus=atom", "bts=interrupt", "switches=100"), {2, 3}, "2 of 2 performance cores, from CPU 0 on",
      "pebs.cpus=atom"),
     cb.long(("pebs.atom=none", "pebs.later=9001"), {0, 1}, "2 of 2 efficient cores, from CPU 2 on", "pebs.atom=none"),
@@ -105,9 +105,10 @@ def test_sampled_stores(tmp_path):
 @pytest.mark.parametrize("options, why", [
     (("--smp", 2, "pebs.cpus=atom"), "option 'pebs.cpus=atom': no CPU is left that has PEBS: here are 2 performance "
                                      "and 0 efficient cores"),
-    (("--smp", 2, f"pebs={LACKING}:2003", "pebs.cpus=atom", "efficient=1"), f"option 'pebs': {LACKING}: not an event"),
-    (("--smp", 2, "pebs.cpus=core", "session.pmc=TotalCycles", "session.1=full:qpc:sequential", "efficient=1"),
-     "session.pmc=TotalCycles counts beside PEBS only, which CPU 1 does not have: pebs.cpus=core"),
+    cb.long(("--smp", 2, f"pebs={LACKING}:2003", "pebs.cpus=atom", "efficient=1"),
+            f"option 'pebs': {LACKING}: not an event"),
+    cb.long(("--smp", 2, "pebs.cpus=core", "session.pmc=TotalCycles", "session.1=full:qpc:sequential", "efficient=1"),
+            "session.pmc=TotalCycles counts beside PEBS only, which CPU 1 does not have: pebs.cpus=core"),
 ], ids=["no-such-cpu", "nobody-has-it", "counting"])
 def test_refusals(tmp_path, options, why):
     """One line, and the run ends."""

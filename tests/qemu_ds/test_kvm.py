@@ -58,9 +58,9 @@ def test_known(tmp_path):
      "SKIP: branch trace: CPU 0: the hypervisor refuses what IA32_DEBUGCTL takes for BTS"),
     (("ds=hw", "pebs=MEM_TRANS_RETIRED.LOAD_LATENCY:1009:ldlat=30"), "sapphirerapids",
      "FAIL: setup: option 'pebs': MEM_TRANS_RETIRED.LOAD_LATENCY: the hypervisor hides MSR_PEBS_LD_LAT"),
-    (("ds=hw", "pebs=INST_RETIRED.PREC_DIST:1009"), "icelake",
-     "FAIL: setup: option 'pebs': INST_RETIRED.PREC_DIST: no counter that can count it has PEBS here"),
-    (("ds=hw",), "skylake", "FAIL: setup: ds=hw: CPU 0: CPUID.01H:EDX.DS is 0"),
+    cb.long(("ds=hw", "pebs=INST_RETIRED.PREC_DIST:1009"), "icelake",
+            "FAIL: setup: option 'pebs': INST_RETIRED.PREC_DIST: no counter that can count it has PEBS here"),
+    cb.long(("ds=hw",), "skylake", "FAIL: setup: ds=hw: CPU 0: CPUID.01H:EDX.DS is 0"),
 ])
 def test_what_is_hidden_is_said(tmp_path, options, preset, line):
     result = boot(tmp_path, preset, "--smp", 1, "switches=60", *options)

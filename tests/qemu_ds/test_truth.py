@@ -66,7 +66,7 @@ def run_preset(tmp_path, preset, cpus, switches):
 
 
 @pytest.mark.parametrize("preset", [
-    preset if preset[0] in ("penryn", "icelake", "pantherlake") else cb.long(preset)
+    preset if preset[0] in ("icelake", "pantherlake") else cb.long(preset)
     for preset in PRESETS
     ], ids=[preset[0] for preset in PRESETS])
 def test_presets(tmp_path, preset):
