@@ -3,6 +3,7 @@
 # Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/NAME_VERSION_ARCH.deb of
 # cairn, libcairn-pebs1, libcairn-pebs-dev, qemu-ds and, if it is built, cairn-grab; with `labs` of cairn-labs alone.
 # Everything in them has the time of the commit, so that two clones make the same.
+# XZ_LEVEL=0 compresses fast, for tests.
 #
 #     tools/deb.sh BUILD VERSION [labs]
 set -eu
@@ -52,7 +53,7 @@ package() {
     (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"
     find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
     chmod -R u=rwX,go=rX "$root"
-    dpkg-deb --root-owner-group --uniform-compression -Zxz --build "$root" "$to" >/dev/null
+    dpkg-deb --root-owner-group --uniform-compression -Zxz "-z${XZ_LEVEL:-6}" --build "$root" "$to" >/dev/null
     echo "$to"
 }
 

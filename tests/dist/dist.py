@@ -113,7 +113,7 @@ def short(build, folder):
     if changed:
         print(f"{'FAIL' if 'CI' in os.environ else 'SKIP'}: dist: {changed}")
         sys.exit('CI' in os.environ)
-    step("made", lambda: run("make", "-s", f"B={build.relative_to(ROOT)}", "dist").splitlines()[-1])
+    step("made", lambda: run("make", "-s", f"B={build.relative_to(ROOT)}", "XZ_LEVEL=0", "dist").splitlines()[-1])
     look(build / "dist", folder, ROOT)
 
 

@@ -54,7 +54,7 @@ def test_without_settings_it_opens_on_scene_0(page):
     page.wait("zero.shown && zero.part === 2")
 
 
-@pytest.mark.parametrize("lateness", [0, 3, 6, 12])
+@pytest.mark.parametrize("lateness", [0, 3, cb.long(6), 12])
 def test_the_samples_are_the_models(page, lateness):
     page.run(f"zero.late({lateness})")
     found, settings = page.run(SAMPLES), page.run(ASIDE)

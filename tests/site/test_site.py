@@ -131,7 +131,8 @@ def test_publishing(site, tmp_path):
     served, pushed = tmp_path / "served", tmp_path / "pushed"
     served.mkdir()
     shutil.copytree(SITE, tmp_path / archive)
-    subprocess.run(["tar", "-cJf", f"{archive}.tar.xz", archive], cwd=tmp_path, check=True)
+    subprocess.run(["tar", "-cJf", f"{archive}.tar.xz", archive], cwd=tmp_path, check=True,
+                   env={**os.environ, "XZ_OPT": "-0"})
     subprocess.run(unpack.replace("ssh user@example.org ", "").replace("/var/www/cairn", str(served)), shell=True,
                    cwd=tmp_path, check=True)
     subprocess.run(["git", "init", "-q", "--bare", pushed], check=True)

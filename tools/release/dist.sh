@@ -4,6 +4,8 @@
 # of it. All of it has the time of the commit, no owner, and the same order everywhere: two machines make the same.
 #
 #     tools/release/dist.sh BUILD VERSION
+#
+# XZ_LEVEL=0 compresses fast, for tests.
 set -eu -o pipefail
 build=$1 version=$2
 dist=$build/dist source=cairn-$version site=cairn-site-$version
@@ -11,7 +13,7 @@ commit=$(tools/release/commit.sh --clean)
 
 pack() { # folder, name in it: makes the tarball of that
     LC_ALL=C tar --create --format=gnu --sort=name --mtime="@${commit#* }" --owner=0 --group=0 --numeric-owner \
-        --mode=u=rwX,go=rX -C "$1" "$2" | xz --threads=1 -6 >"$dist/$2.tar.xz"
+        --mode=u=rwX,go=rX -C "$1" "$2" | xz --threads=1 "-${XZ_LEVEL:-6}" >"$dist/$2.tar.xz"
 }
 
 rm -rf "$dist" && mkdir -p "$dist"
