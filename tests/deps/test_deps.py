@@ -4,9 +4,12 @@ fetched, checked and unpacked; what is wrong is said in one line. The mirrors he
 bytes, and gpgv, where there is one, says what a test wants it to."""
 
 import hashlib
+import io
 import lzma
 import os
+import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -39,8 +42,7 @@ class Place:
         for tool in ("ar", "awk", "tar", "xz", "curl", "sha256sum", "sed", "grep", "tail", "sort", "uname",
                      "dirname", "readlink", "ln", "mkdir", "rm", "mv", "cp", "cat", "chmod", "cmp", "wc", "bash", "env",
                      "sh"):
-            found = subprocess.run(["which", tool], capture_output=True, text=True, check=True).stdout.strip()
-            (folder / "bin" / tool).symlink_to(found)
+            (folder / "bin" / tool).symlink_to(shutil.which(tool))
         for mirror in ("debian", "archive/debian/" + DAY):
             for suite in ("trixie", "trixie-updates", "trixie-backports"):
                 self.suites[mirror, suite] = ""
@@ -58,10 +60,15 @@ class Place:
         """A .deb with these files (path: text) in a mirror's pool, and in a suite's index. Returns its path."""
         path = self.folder / mirror / f"pool/{name}_{version.split(':')[-1]}.deb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        for file, text in files.items():
-            self.program(f"tree/{file}", text)
-        subprocess.run(f"tar -C tree -cJf data.tar.xz . && ar rcS '{path}' data.tar.xz && rm -r tree", shell=True,
-                       check=True, cwd=self.folder)
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w:xz", preset=0) as tar:
+            for file, text in files.items():
+                member = tarfile.TarInfo(f"./{file}")
+                member.size, member.mode = len(text.encode()), 0o755
+                tar.addfile(member, io.BytesIO(text.encode()))
+        data = data.getvalue()
+        head = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (b"data.tar.xz/", 0, 0, 0, 0o100644, len(data))
+        path.write_bytes(b"!<arch>\n" + head + data + len(data) % 2 * b"\n")
         self.suites.setdefault((mirror, suite), "")
         self.suites[mirror, suite] += (f"Package: {name}\nVersion: {version}\nFilename: pool/{path.name}\n"
                                        f"SHA256: {sha256(path.read_bytes())}\n\n")
