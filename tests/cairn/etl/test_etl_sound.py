@@ -8,12 +8,14 @@ import json
 import re
 import sqlite3
 import struct
+import subprocess
 
 import pytest
 
+import cairn_boot
 import etl
 import make_etl
-from cairn_tool import cairn, measured, text_of
+from cairn_tool import GOLDEN, cairn, measured, text_of
 from etl_rundown import rule
 
 MODE, WRITTEN, EVENTS_LOST, BUFFERS_LOST = 0x20, 0x24, 0x30, 0x114
@@ -290,6 +292,22 @@ def test_cpus_above_255():
     stat = text_of(cairn("stat", "--cpu", "256,300", "-", data=data))
     assert re.search(r"^events +4 ", stat, re.M), stat
     assert b"0 to 2047" in cairn("dump", "--cpu", "2048", "-", data=data).stderr
+
+
+def test_cpus_without_anything_take_no_time(tmp_path):
+    """A file of Cairn's, truth and all, whose last buffer says that it is of CPU 255, or 2047: instructions."""
+    path = tmp_path / "t.etl"
+    done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", path)
+    assert done.returncode == 0, done.stderr
+    taken = []
+    for cpus in (256, 2048):
+        data = bytearray(path.read_bytes())
+        struct.pack_into("<H", data, etl.read(bytes(data))[-1].at + 0x28, cpus - 1)
+        path.write_bytes(data)
+        subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={tmp_path / 'out'}",
+                        cairn_boot.BUILD / "cairn", "check", path], check=False, capture_output=True)
+        taken.append(int((tmp_path / "out").read_text().rsplit("summary:", 1)[1].split()[0]))
+    assert taken[1] < 2 * taken[0], taken
 
 
 FORMATS = ["ctf", "html", "json", "perf.data", "perfetto", "sqlite", "svg"]

@@ -160,6 +160,13 @@ void cairn_check_backwards(struct cairn_check *check, uint32_t cpu, int64_t time
 /* Why it may; NULL: it may not. */
 const char *cairn_check_may_go_back(const struct cairn_log *log);
 
+/* Whether there may be something to check on a CPU. The header of an ETL file may count thousands without anything. */
+static inline bool cairn_check_any(const struct cairn_log *log, uint32_t cpu)
+{
+    const struct cairn_cpu *c = &log->cpu[cpu];
+    return cpu < MAX_CPUS || c->piece_count || c->holes.count || c->truth.count;
+}
+
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {
     struct cairn_check *check;

@@ -447,7 +447,8 @@ void cairn_check_trace(struct cairn_check *check)
     else
         check_sequence(check);
     for (uint32_t n = 0; n < check->log->cpus; n++)
-        check_cpu(check, n);
+        if (cairn_check_any(check->log, n))
+            check_cpu(check, n);
     cairn_check_maps(check);
     cairn_check_counts(check);
     cairn_check_rundown(check);

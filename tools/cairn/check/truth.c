@@ -217,7 +217,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu_end *e = &log->cpu[n].end;
         bool unfinished = false;
-        missing[n] = compare_switches(check, n, compact, &unfinished);
+        missing[n] = cairn_check_any(log, n) ? compare_switches(check, n, compact, &unfinished) : 0;
         within[n] = log->panic && !unfinished;
         all_within += within[n];
         check->truth_missing += missing[n];
@@ -272,7 +272,8 @@ void cairn_check_truth(struct cairn_check *check)
     for (uint32_t n = 0; n < log->cpus; n++)
         check_truth_counts(check, n);
     for (uint32_t n = 0; n < log->cpus; n++)
-        cairn_check_records(check, n);
+        if (cairn_check_any(log, n))
+            cairn_check_records(check, n);
     if (!log->has_truth || !log->session.known)
         return;
     bool compact = log->session.compact, full = log->session.full;
@@ -287,6 +288,8 @@ void cairn_check_truth(struct cairn_check *check)
     for (uint32_t n = 0; n < log->cpus && log->session.lives; n++)
         cairn_check_session(check, n);
     for (uint32_t n = 0; n < log->cpus; n++) {
+        if (!cairn_check_any(log, n))
+            continue;
         cairn_check_branches(check, n);
         cairn_check_live(check, n);
         cairn_check_pmc(check, n);
