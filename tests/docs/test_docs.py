@@ -21,6 +21,14 @@ def test_options():
     assert printed(cb.BUILD / "cairn-options", "docs") == page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("command", ["guest.py", "perf.py"])
+def test_presets(command):
+    """The help names the presets of ds.preset=."""
+    page = (cb.ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
+    known = re.search(r"^\| `ds\.preset` \| (.+?) \|", page, re.M)[1]
+    assert f"(icelake): {known} " in " ".join(printed(cb.ROOT / "tools/qemu-ds" / command, "--help").split())
+
+
 def test_silicon():
     page = cb.ROOT / "docs" / "silicon" / "README.md"
     assert printed(cb.ROOT / "tools/silicon.py") == page.read_text(encoding="utf-8")

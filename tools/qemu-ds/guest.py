@@ -46,6 +46,8 @@ GENERATION = "00000000-0000-0000-0000-000000000001"
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 APPEND = "pti=off nmi_watchdog=0"  # unless told otherwise
+PRESETS = ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
+           "lunarlake", "pantherlake", "clearwaterforest")
 # These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
 UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
@@ -278,6 +280,11 @@ def above_zero(text):
     return int(text)
 
 
+def add_preset_option(parser):
+    parser.add_argument("--preset", metavar="NAME", default="icelake",
+                        help=f"the processor to emulate (%(default)s): {', '.join(PRESETS)}")
+
+
 def add_snapshot_options(parser):
     parser.add_argument("--cache", metavar="DIR", type=Path, default=CACHE,
                         help="keep snapshots of guests that have booted there, and begin with one (%(default)s)")
@@ -309,7 +316,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         description="Boots a Linux under qemu-ds once, runs each COMMAND in a shell there and prints its output. The "
                     "exit status is the highest of the commands'. " + ("" if INSTALLED else "First: make deps-ds all."))
-    parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to emulate (%(default)s)")
+    add_preset_option(parser)
     parser.add_argument("--root", metavar="DIR", type=Path, default=Path("/") if INSTALLED else DEBIAN,
                         help="a Debian system, with busybox-static: kernels and programs are taken from there "
                              f"({'/' if INSTALLED else 'what make deps-ds unpacks'})")

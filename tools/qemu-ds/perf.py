@@ -175,7 +175,7 @@ def parser():
                     "libraries and the files that its arguments name are copied there. Counts are the same in each "
                     "call.",
         epilog=f"example: {NAME} stat -e instructions:u -- ./bench input.txt")
-    p.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to emulate (%(default)s)")
+    guest.add_preset_option(p)
     p.add_argument("--smp", metavar="N", type=guest.above_zero, help="how many processors (1; with a hybrid 2)")
     p.add_argument("--plugin", metavar="OPTIONS", default="",
                    help="more options of the plugin; 'mem' and 'c2c' have memory=model without it")

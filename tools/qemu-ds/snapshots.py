@@ -75,7 +75,11 @@ class Snapshots:
         except OSError as error:
             raise Refused(f"{folder}: cannot be made: {error.strerror} (--cache DIR, or --no-cache)") from None
         self.folder = folder
-        check_owner(folder, True)
+        try:
+            check_owner(folder, True)
+        except Refused as why:
+            own = folder.is_dir() and folder.stat().st_uid == os.getuid()
+            raise Refused(f"{why} ({f'chmod go-w {folder}, or ' if own else ''}--cache DIR, or --no-cache)") from None
 
     @contextlib.contextmanager
     def of(self, asked, make, say):
