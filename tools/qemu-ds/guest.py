@@ -110,6 +110,8 @@ def kernel_of(release, root=DEBIAN):
         if not release or re.match(re.escape(release) + r"(?!\d)", version):
             return found[version]
     where = f"make deps-ds gets {KERNEL} and {NEWER}" if root == DEBIAN else "install linux-image-amd64 there"
+    if release and os.path.isfile(release):
+        raise Trouble(f"--kernel {release}: a file needs a '/', as in ./{release}")
     there = f"no kernel {release}, but {', '.join(by_age)}" if found else f"no kernel (vmlinuz-*): {where}"
     raise Trouble(f"{root / 'boot'}: has {there}")
 
