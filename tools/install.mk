@@ -31,7 +31,7 @@ install-qemu-ds: qemu-ds
 	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py perf.py $(QDS_MODULES)) $(B)/qemu-ds.so \
 	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/%.md); \
 	for to in $(INSTALLED_QDS); do \
-	    mode=644; case $$1 in */qemu-ds-run | */guest.py | */perf.py) mode=755 ;; esac; \
+	    mode=644; case $$1 in */qemu-ds-run | */guest.py | */perf.py | */tsc.py) mode=755 ;; esac; \
 	    install -D -m $$mode $$1 $$to; echo $$to; shift; done
 	@set -e; for to in $(QDS_LINKS); do name=$${to##*/qemu-ds-}; \
 	    case $$to in *.1) ln -sf qemu-ds-run.1 $$to ;; *) ln -sf ../lib/qemu-ds/$$name.py $$to ;; esac; echo $$to; done
