@@ -6,6 +6,8 @@ INSERT OR IGNORE INTO threads (tid) SELECT tid FROM last_runs WHERE tid IS NOT N
 INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM locks;
 INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM drains WHERE tid IS NOT NULL;
 INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM samples;
+INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM records WHERE tid IS NOT NULL;
+INSERT OR IGNORE INTO threads (tid) SELECT DISTINCT tid FROM events WHERE tid IS NOT NULL;
 
 CREATE INDEX switches_ns ON switches (ns);
 CREATE INDEX records_tid ON records (tid, ns);
