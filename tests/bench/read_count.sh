@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Instructions a switch that reading a dump takes on one core, how many times as many babeltrace2 needs for the CTF of
-# the same switches, and those of `cairn check` on a log with truth and PEBS records, as callgrind counts them: other
-# load on the machine changes nothing. What programs do once, whatever the length, is left out: counted is how much
-# more a longer dump takes.
+# the same switches, those of `cairn dump`, and those of `cairn check` on a log with truth and PEBS records, as
+# callgrind counts them: other load on the machine changes nothing. What programs do once, whatever the length, is left
+# out: counted is how much more a longer dump takes.
 #
 #     tests/bench/read_count.sh BUILD
 set -eu
@@ -35,6 +35,9 @@ echo "$ours" | awk '{ printf "read.instructions_per_switch %.2f instructions\n",
 of_short=$(count "$build/cairn" check "$build/bench/$short.check.log")
 of_long=$(count "$build/cairn" check "$build/bench/$long.check.log")
 echo "check.instructions_per_switch $(((of_long - of_short) / (long - short))) instructions"
+of_short=$(count "$build/cairn" dump "$build/bench/$short.log")
+of_long=$(count "$build/cairn" dump "$build/bench/$long.log")
+echo "dump.instructions_per_switch $(((of_long - of_short) / (long - short))) instructions"
 if command -v babeltrace2 >/dev/null; then
     for n in "$short" "$long"; do
         "$build/cairn" export --to ctf "$build/bench/$n.log" -o "$build/bench/$n.ctf"

@@ -94,7 +94,7 @@ if ! command -v valgrind >/dev/null; then
     exit $status
 fi
 if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}" != 12 ]; then
-    for name in ccswap hook hook2 read check; do
+    for name in ccswap hook hook2 read check dump; do
         echo "SKIP: bench: $name.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
     done
 else
@@ -103,6 +103,7 @@ else
     check hook2.instructions_per_switch 44
     check read.instructions_per_switch 260
     check check.instructions_per_switch 6400
+    check dump.instructions_per_switch 950
 fi
 v=$(value read.babeltrace2_instructions_ratio)
 if [ -z "$v" ]; then
