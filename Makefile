@@ -70,7 +70,7 @@ all: kernel loader tools
 # ---- Rules: build/PRODUCT/FILE.o from FILE.c, here or in build/gen, or FILE.asm, with FLAGS_PRODUCT
 Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '%-8s%s\n' $(1) $@)
-# One shell for each object: its start takes as long as to compile a small file.
+# One shell for each object, not one for each line: its start takes time, too.
 define compile
 $(Q)[ -d $(@D) ] || mkdir -p $(@D); $(if $(V),,printf 'CC      %s\n' $@;) \
     $(or $(CC_$(1)),$(CC)) $(FLAGS_$(1)) -MMD -MP -MF $(@:.o=.d) -c $< -o $@

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/nearest.h"
@@ -61,10 +62,13 @@ static const struct cairn_command *find(const char *name)
 
 int main(int argc, char **argv)
 {
+    static char output[64 << 10]; /* the C library's 4 KiB are full after 50 lines */
 #ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 128 << 10); /* or glibc raises it, and large blocks stay after free */
 #endif
     setlocale(LC_CTYPE, ""); /* whether a terminal shows UTF-8: cut.h */
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, output, _IOFBF, sizeof(output));
     cairn_arguments_all = cairn_commands;
     if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {
         cairn_no_pager = true;
