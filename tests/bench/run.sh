@@ -103,7 +103,7 @@ else
     check hook2.instructions_per_switch 44
     check read.instructions_per_switch 260
     check check.instructions_per_switch 6400
-    check dump.instructions_per_switch 950
+    check dump.instructions_per_switch 800
 fi
 v=$(value read.babeltrace2_instructions_ratio)
 if [ -z "$v" ]; then
